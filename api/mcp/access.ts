@@ -11,8 +11,25 @@ const FRESH_MS = 1_000
 /** More credentials than this at once are forgotten and asked for again. */
 const KNOWN_MAX = 1_000
 
+/**
+ * The credential of a client. What a person signed in to has another token after each refresh (OAuth 2.1, section 4.3), and
+ * stays one credential: its sessions go on with the new token.
+ */
+export class Credential {
+  /** Its token is no longer known, and it waits for the next. */
+  isLapsed = false
+
+  /** @param id what stands for it where it is kept. @param isRefreshed its token may be another one later */
+  constructor(
+    public token: string | null,
+    readonly id: string = hashOf(token),
+    readonly isRefreshed = false,
+  ) {}
+}
+
 export class Access {
   private readonly known = new Map<string, { at: number; identity: Promise<Identity> }>()
+  private readonly refreshed = new Map<string, Credential>()
 
   /** @param now milliseconds, never going back. */
   constructor(
@@ -37,9 +54,27 @@ export class Access {
     })
     return identity
   }
+
+  /**
+   * The credential of a request, whose token is the one to go by from now on.
+   * @param identity by the daemon's word; null: it cannot be asked, and a token is what it was
+   */
+  credentialOf(token: string | null, identity: Identity | null): Credential {
+    if (identity === null)
+      return [...this.refreshed.values()].find((one) => one.token === token) ?? new Credential(token)
+    if (!identity.id.startsWith('oauth:')) return new Credential(token)
+    const id = hashOf(identity.id)
+    const found = this.refreshed.get(id) ?? new Credential(token, id, true)
+    found.token = token
+    found.isLapsed = false
+    this.refreshed.delete(id)
+    this.refreshed.set(id, found)
+    if (this.refreshed.size > KNOWN_MAX) this.refreshed.delete(this.refreshed.keys().next().value!)
+    return found
+  }
 }
 
-/** What stands for a credential where it is kept: sessions are bound to this. */
+/** What stands for a token where it is kept: it is not to be had from it. */
 export const hashOf = (token: string | null): string =>
   createHash('sha256')
     .update(token === null ? '' : `bearer ${token}`)

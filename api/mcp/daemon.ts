@@ -36,9 +36,16 @@ export class Daemon {
     private readonly userAgent: string,
   ) {}
 
-  /** The same daemon, called with one client's credential; null: none. */
-  as(token: string | null): Caller {
-    return new Caller((asked, signal) => this.text(asked, signal, token))
+  /**
+   * The same daemon, called with one client's credential, as its token is at each call; null: none. With one that has lapsed
+   * it is not asked: each wrong token counts as a guess of whoever is at this address.
+   */
+  as(who: string | null | { readonly token: string | null; readonly isLapsed: boolean }): Caller {
+    return new Caller(async (asked, signal) => {
+      const { token, isLapsed } = typeof who === 'object' && who ? who : { token: who, isLapsed: false }
+      if (isLapsed) throw new DaemonError('the access token is no longer known; refresh it', 401, null)
+      return this.text(asked, signal, token)
+    })
   }
 
   private async text(

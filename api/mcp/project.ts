@@ -39,7 +39,10 @@ export async function projectOf(
   }
   const found = projects.find(({ id, name }) => id === word || name === word)
   if (found) return found
-  throw new ToolError(`project ${word} is not known; there are ${namesOf(projects)}`, 'project')
+  throw new ToolError(
+    `project ${word} is not known; ${projects.length === 0 ? 'there is none' : `there are ${namesOf(projects)}`}`,
+    'project',
+  )
 }
 
 /**

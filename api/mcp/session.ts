@@ -17,7 +17,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Logger } from 'pino'
 import type { Firing, Identity } from '../../schemas/types.ts'
-import { type Access, hashOf } from './access.ts'
+import type { Access, Credential } from './access.ts'
 import { callTool, explain, listed, toolsFor } from './call-tool.ts'
 import { complete } from './completions.ts'
 import { type Daemon, DaemonError } from './daemon.ts'
@@ -69,7 +69,6 @@ export interface Way {
 
 export class Session {
   readonly server: Server
-  readonly credential: string
   private readonly subscriptions: Subscriptions
   private readonly presence: Presence
   private lastListed: string | null = null
@@ -77,13 +76,12 @@ export class Session {
   private idle: (() => void)[] = []
   private readonly waits = new Waits()
 
-  /** @param token credential of the client; null: none. */
+  /** @param credential of the client. */
   constructor(
     private readonly shared: Shared,
-    readonly token: string | null,
+    readonly credential: Credential,
     private readonly way: Way,
   ) {
-    this.credential = hashOf(token)
     this.server = new Server(
       { name: 'svc', title: 'svc', version: shared.version },
       {
@@ -100,10 +98,10 @@ export class Session {
       },
     )
     this.server.onerror = (error) => shared.log.debug({ err: error }, 'a message of a client was not right')
-    this.subscriptions = new Subscriptions(this.credential, shared, (uri, firings) =>
+    this.subscriptions = new Subscriptions(credential.id, shared, (uri, firings) =>
       this.tellUpdated(uri, firings),
     )
-    this.presence = way.presence ?? new Presence(shared, shared.daemon.as(token), way.transport)
+    this.presence = way.presence ?? new Presence(shared, shared.daemon.as(credential), way.transport)
     this.server.oninitialized = () => this.tell('connect')
     this.server.onclose = () => this.subscriptions.end()
     this.handleTools()
@@ -153,10 +151,10 @@ export class Session {
    * @returns ends it. @throws ToolError for what cannot be watched; DaemonError for what may not be read
    */
   async watch(uris: readonly string[], signal: AbortSignal, told: Told): Promise<() => void> {
-    const { token, credential, shared } = this
-    const subscriptions = new Subscriptions(credential, shared, told)
+    const { credential, shared } = this
+    const subscriptions = new Subscriptions(credential.id, shared, told)
     const identity = await this.identify()
-    const asker = { daemon: shared.daemon.as(token), identity, signal }
+    const asker = { daemon: shared.daemon.as(credential), identity, signal }
     try {
       for (const uri of new Set(uris)) await subscriptions.add(uri, addressOf(uri), asker)
     } catch (error) {
@@ -203,14 +201,14 @@ export class Session {
   }
 
   private identify(): Promise<Identity> {
-    return this.shared.access.identify(this.token)
+    return this.shared.access.identify(this.credential.token)
   }
 
   private around(request: ServerContext): Omit<Context, 'identity'> {
     const { name = 'mcp client' } = this.clientOf(request) ?? {}
     const { id, signal } = request.mcpReq
     return {
-      daemon: this.shared.daemon.as(this.token),
+      daemon: this.shared.daemon.as(this.credential),
       signal,
       waits: () => this.waits.of(id, signal),
       client: printable(name),

@@ -5,6 +5,7 @@
  */
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio'
+import { Credential } from './access.ts'
 import { DaemonError } from './daemon.ts'
 import { MESSAGE_MAX } from './http/body.ts'
 import { StdioWire } from './modern/stdio-wire.ts'
@@ -25,13 +26,14 @@ export async function serveStdio(
   token: string | null,
   { input, output, stopped }: { input: Readable; output: Writable; stopped: AbortSignal },
 ): Promise<'closed' | Error> {
+  const credential = new Credential(token)
   // The SDK answers no more once its input ends; ours has an end only when all is answered.
   const open = input.pipe(new PassThrough(), { end: false })
   // The message itself, and the start of the next that came with it.
   const stdio = new StdioServerTransport(open, output, { maxBufferSize: 2 * MESSAGE_MAX })
   const wire = new StdioWire(
     stdio,
-    new Session(shared, token, { transport: 'stdio', era: 'modern' }),
+    new Session(shared, credential, { transport: 'stdio', era: 'modern' }),
     shared.log,
   )
   let fault: Error | null = null
@@ -43,7 +45,7 @@ export async function serveStdio(
   })
   const handle = serve(
     ({ era }) => {
-      const session = new Session(shared, token, { transport: 'stdio', era })
+      const session = new Session(shared, credential, { transport: 'stdio', era })
       wire.serves(session)
       return session.server
     },
@@ -70,7 +72,7 @@ export async function serveStdio(
 async function look({ access, log }: Shared, session: Session | null): Promise<void> {
   if (session === null) return
   try {
-    const identity = await access.identify(session.token)
+    const identity = await access.identify(session.credential.token)
     session.knows(identity)
     await session.tellTools(identity)
   } catch (error) {

@@ -5,7 +5,7 @@
 import type { RequestId } from '@modelcontextprotocol/server'
 
 export class Waits {
-  private readonly ended = new AbortController()
+  private ended = new AbortController()
   private readonly open = new Map<RequestId, AbortController>()
 
   /** A request is being answered. @returns what to call when it is answered */
@@ -28,8 +28,10 @@ export class Waits {
     this.open.get(request)?.abort()
   }
 
-  /** @param why what those that wait are told; absent: that nothing came */
+  /** @param why what those that wait now are told; absent: that nothing came, now and from now on */
   endAll(why?: Error): void {
-    this.ended.abort(why)
+    const { ended } = this
+    if (why !== undefined) this.ended = new AbortController()
+    ended.abort(why)
   }
 }

@@ -3,7 +3,8 @@ import { Badge, Button, Group, List, Paper, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { wordedFields } from '../../schemas/field-words.ts'
 import type { ChangePlan, PlannedChange } from '../../schemas/types.ts'
-import { fieldText, KIND_WORDS } from '../lib/fields.ts'
+import { fieldLines } from '../lib/field-lines.ts'
+import { KIND_WORDS } from '../lib/fields.ts'
 import { count } from '../lib/time.ts'
 import { Warnings } from './warnings.tsx'
 
@@ -53,6 +54,9 @@ function Listed({ changes }: { changes: readonly PlannedChange[] }) {
   )
 }
 
+const linesOf = ({ kind, fields }: PlannedChange): string[] =>
+  wordedFields(kind, fields).flatMap((field) => field.sentence ?? fieldLines(field, kind))
+
 export function ChangedObjects({ changes }: { changes: readonly PlannedChange[] }) {
   return (
     <Stack gap={6}>
@@ -75,9 +79,9 @@ export function ChangedObjects({ changes }: { changes: readonly PlannedChange[] 
               </Text>
               {change.action === 'update' && (
                 <List size="xs" spacing={2}>
-                  {wordedFields(change.kind, change.fields).map((field) => (
-                    <List.Item key={`${field.path} ${field.sentence}`} style={{ overflowWrap: 'anywhere' }}>
-                      {field.sentence ?? fieldText(field, change.kind)}
+                  {linesOf(change).map((line) => (
+                    <List.Item key={line} style={{ overflowWrap: 'anywhere' }}>
+                      {line}
                     </List.Item>
                   ))}
                 </List>

@@ -15,6 +15,7 @@ import {
   shownSpan,
   writeState,
 } from '../../console/lib/explore-state.ts'
+import { fieldLines } from '../../console/lib/field-lines.ts'
 import { canUndo } from '../../console/lib/fields.ts'
 import { groupRows } from '../../console/lib/group-rows.ts'
 import { indentJson } from '../../console/lib/json-text.ts'
@@ -326,5 +327,44 @@ describe('the state of a source', () => {
       'paused',
     ])
     expect([sourceState('receiving').tone, sourceState('error').tone]).toEqual(['good', 'bad'])
+  })
+})
+
+describe('a changed list in a plan', () => {
+  it.each<[string, string, unknown, unknown, string[]]>([
+    ['names', '/sources', ['app', 'old'], ['app', 'web'], ['sources: adds web', 'sources: takes out old']],
+    ['names where there were none', '/mcp_servers', undefined, ['logs'], ['mcp_servers: adds logs']],
+    ['the order alone', '/sources', ['a', 'b'], ['b', 'a'], ['sources: in another order: b, a']],
+    [
+      'entries with names',
+      '/config/labels',
+      [
+        { name: 'service', field: 'service', primary: true },
+        { name: 'region', field: 'region' },
+      ],
+      [
+        { name: 'service', field: 'app', primary: true },
+        { name: 'ms', field: 'took_ms', type: 'number' },
+      ],
+      [
+        'config · labels: service: field service → app',
+        'config · labels: adds ms (field took_ms, type number)',
+        'config · labels: takes out region (field region)',
+      ],
+    ],
+    [
+      'filters',
+      '/filters',
+      [{ field: 'status', op: 'gte', value: 500 }],
+      [
+        { field: 'status', op: 'gte', value: 500 },
+        { field: 'event_type', op: 'in', value: ['a', 'b'] },
+      ],
+      ['filters: adds event_type in ["a","b"]'],
+    ],
+    ['entries that are alike', '/x', [1, 1], [1], ['x: [1,1] → [1]']],
+    ['no list', '/cooldown', undefined, '1h', ['cooldown: 5m (the default) → 1h']],
+  ])('tells %s', (_case, path, from, to, lines) => {
+    expect(fieldLines({ path, from, to } as never, 'trigger')).toEqual(lines)
   })
 })

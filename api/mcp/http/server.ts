@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { ownField } from '../../../schemas/fields-of.ts'
 import * as calls from '../../client/calls.ts'
 import { ambiguous, foreignHost, foreignOrigin } from '../../host-rules.ts'
-import { hashOf } from '../access.ts'
+import type { Credential } from '../access.ts'
 import { explain } from '../call-tool.ts'
 import { DaemonError } from '../daemon.ts'
 import type { Session, Shared } from '../session.ts'
@@ -86,8 +86,7 @@ class Door {
       const serve = this.routeOf(path)
       if (this.stopping) throw new Refusal(503, 'svc mcp is stopping; connect again', { 'retry-after': '2' })
       const token = tokenOf(request)
-      await this.checkCredential(token, path, request)
-      await serve(token, request, response)
+      await serve(await this.checkCredential(token, path, request), request, response)
     } catch (error) {
       if (error instanceof Refusal) return refuse(response, error)
       this.shared.log.error({ err: error }, 'a fault of ours')
@@ -112,8 +111,9 @@ class Door {
     this.sessions.expire()
     const byCredential = new Map<string, Session[]>()
     const open = this.sessions.all().filter(({ streams, session }) => streams > 0 || session.busy > 0)
-    for (const session of [...open.map(({ session }) => session), ...this.stateless.open])
-      byCredential.set(session.credential, [...(byCredential.get(session.credential) ?? []), session])
+    const all = [...open.map(({ session }) => session), ...this.stateless.open]
+    for (const session of all.filter(({ credential }) => !credential.isLapsed))
+      byCredential.set(session.credential.id, [...(byCredential.get(session.credential.id) ?? []), session])
     const groups = [...byCredential.values()]
     const first = groups.length > LOOKS_AT_ONCE ? this.turn++ * LOOKS_AT_ONCE : 0
     const due = Array.from(
@@ -124,12 +124,14 @@ class Door {
   }
 
   private async lookAt(group: readonly Session[]): Promise<void> {
-    const { token } = group[0]!
+    const { credential } = group[0]!
+    const { token } = credential
     try {
       const identity = await this.shared.access.identify(token)
       for (const session of group) await session.tellTools(identity)
     } catch (error) {
-      if (error instanceof DaemonError) this.forget(token, error)
+      // It may have been refreshed meanwhile.
+      if (error instanceof DaemonError && credential.token === token) this.forget(credential, error)
       else this.shared.log.debug({ err: error }, 'a client was not told of its tools')
     }
   }
@@ -147,7 +149,7 @@ class Door {
     const { shared, stateless } = this
     // A server has one transport, and its sessions are those of it.
     const sessions = this.sessions as unknown as StreamableSessions & SseSessions
-    type Serve = (token: string | null, request: IncomingMessage, response: ServerResponse) => Promise<void>
+    type Serve = (credential: Credential, request: IncomingMessage, response: ServerResponse) => Promise<void>
     const routes: Record<string, Serve> =
       transport === 'streamable-http'
         ? {
@@ -169,35 +171,47 @@ class Door {
   }
 
   /** A session that is there goes on while the daemon is away: its calls say so, and work again after. */
-  private async checkCredential(token: string | null, path: string, request: IncomingMessage): Promise<void> {
+  private async checkCredential(
+    token: string | null,
+    path: string,
+    request: IncomingMessage,
+  ): Promise<Credential> {
+    const { access } = this.shared
     try {
       const hasSession = path.endsWith('/messages') || request.headers['mcp-session-id'] !== undefined
       // One without a session begins nothing: it is as good as a request of a session.
-      const identity = await this.shared.access.identify(token, !hasSession && !isModern(request))
+      const identity = await access.identify(token, !hasSession && !isModern(request))
       // An open daemon checks nothing; whoever set a token here wants it all the same.
       if (identity.id === 'open' && !this.settings.admits(token)) throw notAdmitted(token)
       if (!this.signIn.isFor(identity, request))
         throw unknownCredential(token, await this.signIn.metadataUrl(request))
+      return access.credentialOf(token, identity)
     } catch (error) {
       if (!(error instanceof DaemonError)) throw error
-      this.forget(token, error)
+      const credential = access.credentialOf(token, null)
+      this.forget(credential, error)
       if (error.status === 401) throw unknownCredential(token, await this.signIn.metadataUrl(request))
       const hasSession = path.endsWith('/messages') || request.headers['mcp-session-id'] !== undefined
-      if (hasSession && error.retryAfter !== null && error.status !== 429) return
+      if (hasSession && error.retryAfter !== null && error.status !== 429) return credential
       throw new Refusal(error.status === 429 ? 429 : 503, explain(error), {
         'retry-after': String(error.retryAfter ?? 2),
       })
     }
   }
 
-  /** Ends what a credential has open that is no longer known: who waits is told so first. */
-  private forget(token: string | null, why: DaemonError): void {
+  /**
+   * Ends what a credential has open that is no longer known: who waits is told so first. Where its token may be refreshed
+   * its sessions wait for that; until then they read nothing.
+   */
+  private forget(credential: Credential, why: DaemonError): void {
     if (why.status !== 401) return
-    const credential = hashOf(token)
-    for (const session of this.stateless.open) if (session.credential === credential) session.endWaits(why)
+    credential.isLapsed = credential.isRefreshed
+    for (const session of this.stateless.open)
+      if (session.credential.id === credential.id) session.endWaits(why)
     for (const { id, session } of this.sessions.all()) {
-      if (session.credential !== credential) continue
+      if (session.credential.id !== credential.id) continue
       session.endWaits(why)
+      if (credential.isLapsed) continue
       if (session.busy === 0) this.sessions.end(id)
       else void session.settled().then(() => this.sessions.end(id))
     }

@@ -4,6 +4,7 @@
  * idle, the one that was used longest ago makes room, of the credential that has the most.
  */
 import { randomBytes } from 'node:crypto'
+import type { Credential } from '../access.ts'
 import type { Session } from '../session.ts'
 import { Refusal } from './refuse.ts'
 
@@ -12,6 +13,8 @@ export const SESSIONS_MAX = 1_000
 export const SESSIONS_OF_ONE = 100
 /** Without a request and without an open stream for this long, a session ends. */
 export const IDLE_MS = 30 * 60_000
+/** A session whose token is no longer known and may be refreshed, as that of a client that sleeps over night. */
+export const LAPSED_MS = 24 * 3_600_000
 
 export interface HttpSession<T> {
   id: string
@@ -42,13 +45,13 @@ export class Sessions<T extends { close(): Promise<void> }> {
   }
 
   /**
-   * @param credential that begins a session: its own idle ones make room for it first; null: none, which all
+   * @param credential that begins a session: its own idle ones make room for it first; one without a token is what all
    *   clients of an open instance share, so that it has no bound of its own.
    * @throws Refusal 503 when all are in use; 429 when all that one credential may have are
    */
-  makeRoom(credential: string | null): void {
-    const own = this.all().filter(({ session }) => session.credential === credential)
-    if (credential !== null && own.length >= this.maxOfOne) {
+  makeRoom({ id, token }: Credential): void {
+    const own = this.all().filter(({ session }) => session.credential.id === id)
+    if (token !== null && own.length >= this.maxOfOne) {
       const idle = this.leastUsed(own)
       if (!idle)
         throw new Refusal(429, `all ${this.maxOfOne} sessions of this credential are in use; end one first`, {
@@ -80,9 +83,9 @@ export class Sessions<T extends { close(): Promise<void> }> {
    * @throws Refusal 404 for an id that is not there or belongs to another credential: the same words, so
    * that an id cannot be guessed
    */
-  open(id: string, credential: string): HttpSession<T> {
+  open(id: string, credential: Credential): HttpSession<T> {
     const found = this.byId.get(id)
-    if (!found || found.session.credential !== credential)
+    if (!found || found.session.credential.id !== credential.id)
       throw new Refusal(
         404,
         'no session has this id: it has ended, was idle for 30 minutes, or belongs to another credential; send initialize to begin another',
@@ -104,21 +107,25 @@ export class Sessions<T extends { close(): Promise<void> }> {
 
   /** Ends those that have been idle for too long. */
   expire(): void {
-    const before = this.now() - IDLE_MS
-    this.endAll((one) => one.usedAt <= before && one.streams === 0 && one.session.busy === 0)
+    const [idle, lapsed] = [this.now() - IDLE_MS, this.now() - LAPSED_MS]
+    this.endAll(
+      ({ usedAt, streams, session }) =>
+        (usedAt <= idle && streams === 0 && session.busy === 0) ||
+        (usedAt <= lapsed && session.credential.isLapsed),
+    )
   }
 
   /** One that only waits: without a stream first, then used longest ago. */
   private leastUsed(among: readonly HttpSession<T>[]): HttpSession<T> | undefined {
     const counts = new Map<string, number>()
     for (const { session } of this.byId.values())
-      counts.set(session.credential, (counts.get(session.credential) ?? 0) + 1)
+      counts.set(session.credential.id, (counts.get(session.credential.id) ?? 0) + 1)
     const idleBefore = this.now() - IDLE_MS
     return among
       .filter((one) => one.session.busy === 0 && (one.streams === 0 || one.usedAt <= idleBefore))
       .sort(
         (a, b) =>
-          counts.get(b.session.credential)! - counts.get(a.session.credential)! ||
+          counts.get(b.session.credential.id)! - counts.get(a.session.credential.id)! ||
           a.streams - b.streams ||
           a.usedAt - b.usedAt,
       )[0]

@@ -9,7 +9,7 @@ import {
   parseJSONRPCMessage,
   type Transport,
 } from '@modelcontextprotocol/server'
-import { hashOf } from '../access.ts'
+import type { Credential } from '../access.ts'
 import { Session, type Shared } from '../session.ts'
 import { readMessage } from './body.ts'
 import { Refusal } from './refuse.ts'
@@ -24,7 +24,7 @@ const HEARTBEAT_MS = 15_000
 export async function openSse(
   shared: Shared,
   sessions: SseSessions,
-  token: string | null,
+  credential: Credential,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -36,8 +36,8 @@ export async function openSse(
         allow: 'GET',
       },
     )
-  sessions.makeRoom(token === null ? null : hashOf(token))
-  const session = new Session(shared, token, { transport: 'http', era: 'legacy' })
+  sessions.makeRoom(credential)
+  const session = new Session(shared, credential, { transport: 'http', era: 'legacy' })
   const transport = new SseTransport(MESSAGES, response)
   const made = sessions.add(transport.sessionId, session, transport)
   made.streams = 1
@@ -53,7 +53,7 @@ export async function openSse(
 /** Takes one message; the answer goes out on the stream. @throws Refusal */
 export async function takeSseMessage(
   sessions: SseSessions,
-  token: string | null,
+  credential: Credential,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -62,7 +62,7 @@ export async function takeSseMessage(
   const id = new URL(request.url ?? '', 'http://localhost').searchParams.get('sessionId')
   if (id === null)
     throw new Refusal(400, 'sessionId is missing; open /sse, which names the address to post to')
-  const { transport } = sessions.open(id, hashOf(token))
+  const { transport } = sessions.open(id, credential)
   const message = await readMessage(request)
   try {
     transport.take(message)

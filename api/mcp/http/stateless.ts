@@ -13,7 +13,7 @@ import {
   type McpHttpHandler,
   type ServerEvent,
 } from '@modelcontextprotocol/server'
-import { hashOf } from '../access.ts'
+import type { Credential } from '../access.ts'
 import { beginListen, LISTEN } from '../modern/listen.ts'
 import { notSpoken, type WireError } from '../modern/revisions.ts'
 import { Presence } from '../presence.ts'
@@ -44,20 +44,20 @@ export class Stateless {
 
   /**
    * Answers one message of a client of 2026-07-28 or later.
-   * @param token its credential; null: none. @throws Refusal
+   * @param credential its own. @throws Refusal
    */
   async serve(
-    token: string | null,
+    credential: Credential,
     message: Record<string, unknown>,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
     const fault = notSpoken(message)
     if (fault) return sendError(response, 400, fault, message)
-    const presence = this.presenceOf(token, message)
-    if (message.method === LISTEN) return this.listen(token, presence, message, request, response)
+    const presence = this.presenceOf(credential, message)
+    if (message.method === LISTEN) return this.listen(credential, presence, message, request, response)
     if (message.method === 'server/discover') presence.tell(clientOf(message), 'connect')
-    const session = new Session(this.shared, token, { transport: 'http', era: 'modern', presence })
+    const session = new Session(this.shared, credential, { transport: 'http', era: 'modern', presence })
     response.once('close', this.begin(session))
     await toNodeHandler(createMcpHandler(() => session.server, { legacy: 'reject' }))(
       request,
@@ -78,7 +78,7 @@ export class Stateless {
 
   /** @returns what to call when it is answered. @throws Refusal 429 */
   private begin(session: Session): () => void {
-    const { credential, token } = session
+    const { id: credential, token } = session.credential
     const max = token === null ? REQUESTS_OF_OPEN : REQUESTS_OF_ONE
     const now = this.underway.get(credential) ?? 0
     if (now >= max)
@@ -98,17 +98,22 @@ export class Stateless {
   }
 
   private async listen(
-    token: string | null,
+    credential: Credential,
     presence: Presence,
     message: Record<string, unknown>,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
     const { shared, sessions } = this
-    sessions.makeRoom(token === null ? null : hashOf(token))
+    sessions.makeRoom(credential)
     let tell: (event: ServerEvent) => void = () => {}
     const toolsChanged = () => tell({ kind: 'tools_list_changed' })
-    const session = new Session(shared, token, { transport: 'http', era: 'modern', presence, toolsChanged })
+    const session = new Session(shared, credential, {
+      transport: 'http',
+      era: 'modern',
+      presence,
+      toolsChanged,
+    })
     const gone = new AbortController()
     response.once('close', () => gone.abort())
     const begun = await beginListen(session, message, gone.signal, (uri, firings) =>
@@ -138,13 +143,13 @@ export class Stateless {
   }
 
   /** One for all requests of a client, so that the daemon hears of it as seldom as of one with a session. */
-  private presenceOf(token: string | null, message: object): Presence {
+  private presenceOf(credential: Credential, message: object): Presence {
     const { name, version } = clientOf(message) ?? { name: '', version: '' }
-    const key = JSON.stringify([hashOf(token), name, version])
+    const key = JSON.stringify([credential.id, name, version])
     const known = this.presences.get(key)
     if (known) return known
     if (this.presences.size >= CLIENTS_MAX) this.presences.clear()
-    const made = new Presence(this.shared, this.shared.daemon.as(token), 'http')
+    const made = new Presence(this.shared, this.shared.daemon.as(credential), 'http')
     this.presences.set(key, made)
     return made
   }

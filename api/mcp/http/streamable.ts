@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node'
-import { hashOf } from '../access.ts'
+import type { Credential } from '../access.ts'
 import { MODERN, revisionOf } from '../modern/revisions.ts'
 import { Session, type Shared } from '../session.ts'
 import { readMessage } from './body.ts'
@@ -16,12 +16,12 @@ import type { Stateless } from './stateless.ts'
 
 export type StreamableSessions = Sessions<NodeStreamableHTTPServerTransport>
 
-/** One request. @param token credential of the caller; null: none. @throws Refusal */
+/** One request. @param credential of the caller. @throws Refusal */
 export async function serveStreamable(
   shared: Shared,
   sessions: StreamableSessions,
   stateless: Stateless,
-  token: string | null,
+  credential: Credential,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -32,10 +32,10 @@ export async function serveStreamable(
     })
   const message = method === 'POST' ? await readMessage(request) : undefined
   if (message !== undefined && (isModern(request) || revisionOf(message) !== undefined))
-    return stateless.serve(token, message, request, response)
+    return stateless.serve(credential, message, request, response)
   const id = request.headers['mcp-session-id']
   if (id === undefined && message?.method === 'initialize') {
-    const transport = await begin(shared, sessions, token)
+    const transport = await begin(shared, sessions, credential)
     return transport.handleRequest(request, response, message)
   }
   if (typeof id !== 'string')
@@ -43,7 +43,7 @@ export async function serveStreamable(
       400,
       `the Mcp-Session-Id header is missing; send initialize first, and the id it answers with, or name revision ${MODERN[0]} in _meta`,
     )
-  const found = sessions.open(id, hashOf(token))
+  const found = sessions.open(id, credential)
   if (method === 'GET') {
     found.streams++
     response.once('close', () => {
@@ -64,10 +64,10 @@ export const isModern = ({ headers }: IncomingMessage): boolean =>
 async function begin(
   shared: Shared,
   sessions: StreamableSessions,
-  token: string | null,
+  credential: Credential,
 ): Promise<NodeStreamableHTTPServerTransport> {
-  sessions.makeRoom(token === null ? null : hashOf(token))
-  const session = new Session(shared, token, { transport: 'http', era: 'legacy' })
+  sessions.makeRoom(credential)
+  const session = new Session(shared, credential, { transport: 'http', era: 'legacy' })
   const transport: NodeStreamableHTTPServerTransport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: newSessionId,
     onsessioninitialized: (id) => void sessions.add(id, session, transport),

@@ -92,19 +92,16 @@ export function useFit(canvas: Canvas): Record<'onMoveStart' | 'onMove', (event:
   }
 }
 
-/** In a replay all that a moment lights is brought into sight. */
+/** In a replay all that a moment lights is brought into sight, also where what it says makes the drawing another size. */
 function useFollow({ mode, marks, layout, room, extent }: Canvas): void {
   const flow = useReactFlow()
-  const latest = useRef({ layout, room, extent })
-  latest.current = { layout, room, extent }
   const { lit } = marks
   useEffect(() => {
     if (mode !== 'replay' || lit.size === 0) return
-    const now = latest.current
-    const boxes = [...lit].flatMap((id) => now.layout.boxes.get(id) ?? [])
-    const next = following(now.extent, now.room, flow.getViewport(), boxes)
+    const boxes = [...lit].flatMap((id) => layout.boxes.get(id) ?? [])
+    const next = following(extent, room, flow.getViewport(), boxes)
     if (next) void flow.setViewport(next, { duration: moveMs() })
-  }, [mode, lit, flow])
+  }, [mode, lit, layout, room, extent, flow])
 }
 
 const sameBox = (a: Box, b: Box): boolean =>

@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { Access } from '../../../api/mcp/access.ts'
 import { Daemon } from '../../../api/mcp/daemon.ts'
 import { createExchange } from '../../../api/mcp/exchange.ts'
@@ -13,13 +13,14 @@ import { buildTelemetryHttp, TELEMETRY_PATH } from '../../../api/mcp/telemetry/h
 import { TelemetryServer } from '../../../api/mcp/telemetry/server.ts'
 import { workspaceAt } from '../../../api/mcp/telemetry/start.ts'
 import { startMcp } from '../mcp/mcp-world.ts'
-import { decide, Provider, signedIn } from './sign-in.ts'
+import { decide, form, Provider, signedIn } from './sign-in.ts'
 import { asked, INITIALIZE, openTelemetryWorld, type TelemetryWorld } from './telemetry-world.ts'
 
 let svc: TelemetryWorld
 let apart: Awaited<ReturnType<typeof startApart>>
 let mcp: Awaited<ReturnType<typeof startMcp>>
 const time = { at: 0 }
+const HOUR_MS = 3_600_000
 
 async function startApart(svcd: string) {
   const daemon = new Daemon(svcd, createExchange(), 'test')
@@ -160,6 +161,67 @@ describe('svc mcp', () => {
     expect(tools.map(({ name }) => name)).toContain('read')
     expect((await asked(client, 'list_sources')).isError).toBe(false)
     expect((await asked(client, 'acknowledge_incident', { incident: 'inc_1' })).isError).toBe(true)
+    await client.close()
+  })
+
+  it('goes on with the session of a client that refreshes its token, in a call, a subscription and a stream', async () => {
+    const at = await startMcp(svc.url)
+    onTestFinished(() => at.stop())
+    const { client, provider } = await connect(at.url)
+    const told: string[] = []
+    const isTold = new Promise<void>((resolve) => {
+      client.fallbackNotificationHandler = async ({ method }) => {
+        told.push(method)
+        resolve()
+      }
+    })
+    await client.subscribeResource({ uri: 'svc://entity/service/pay' })
+    const before = provider.kept!.access_token
+    // The token expires while nothing is asked: the daemon is not asked with it again and again.
+    svc.clock.ahead += HOUR_MS + 1
+    at.pass(1_000)
+    await expect
+      .poll(() => at.sessions.all().map(({ session }) => session.credential.isLapsed))
+      .toEqual([true])
+    for (let i = 0; i < 30; i++) at.pass(2_000)
+    expect((await asked(client, 'list_sources')).isError).toBe(false)
+    expect(provider.kept!.access_token).not.toBe(before)
+    expect(at.sessions.size).toBe(1)
+    const { ingest_key } = (
+      await svc.call<{ ingest_key: string }>('POST', '/api/sources', {
+        ...{ name: 'web', connector: 'webhook' },
+        config: { labels: [{ name: 'service', field: 'service', primary: true }] },
+      })
+    ).json
+    expect((await svc.call('POST', `/ingest/${ingest_key}`, { service: 'pay' })).status).toBe(202)
+    at.pass(2_000)
+    await isTold
+    expect(told).toEqual(['notifications/resources/updated'])
+    // Before it expires, which ends the token that it had; and another sign-in is another credential.
+    const stale = provider.kept!
+    const { json } = await form(`${svc.url}/oauth/token`, {
+      ...{
+        grant_type: 'refresh_token',
+        refresh_token: stale.refresh_token!,
+        client_id: provider.client!.client_id,
+      },
+    })
+    provider.kept = json as never
+    at.pass(1_000)
+    expect((await asked(client, 'list_sources')).isError).toBe(false)
+    const other = await connect(at.url)
+    const headers = { 'mcp-session-id': at.sessions.all()[0]!.id }
+    const theirs = await fetch(at.url, {
+      method: 'POST',
+      headers: {
+        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        ...svc.as(other.provider.kept!.access_token),
+        ...headers,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    })
+    expect(theirs.status).toBe(404)
+    await other.client.close()
     await client.close()
   })
 
