@@ -16,7 +16,7 @@ export async function runReader(options: SharedOptions): Promise<void> {
   const db = openReading(options.dataFile)
   const calls = openReader(db, options, clockIn(options.clock))
   port.on('message', (message: ToThread) => {
-    if (message.t === 'call') answer(calls, message, port)
+    if (message.t === 'call') void answer(calls, message, port)
   })
 }
 
@@ -27,13 +27,13 @@ export function answer(
   target: Record<string, unknown>,
   { id, method, args, tells }: Extract<ToThread, { t: 'call' }>,
   port: MessagePort,
-): void {
+): Promise<void> {
   const send = (message: FromThread): void => port.postMessage(message)
   const told: Tell[] = tells ? [(progress) => send({ t: 'progress', id, progress })] : []
   const run = async (): Promise<unknown> =>
     (target[method] as (...args: unknown[]) => unknown)(...args, ...told)
   // What cannot be sent is a fault as any other: whoever waits is told.
-  run()
+  return run()
     .then((value) =>
       port.postMessage(
         { t: 'settled', results: [{ id, value }] } satisfies FromThread,

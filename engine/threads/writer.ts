@@ -180,7 +180,11 @@ export class Writer {
       clearInterval(this.timer)
       this.alarm?.()
     }
-    answer(this.named, message, this.main)
+    void answer(this.named, message, this.main).then(() => {
+      // What waited within, such as for the address of a recipient, was committed after the turn.
+      this.tell()
+      this.setAlarm()
+    })
   }
 
   private follow(message: Extract<ToThread, { t: 'listen' | 'unlisten' }>): void {
