@@ -13,7 +13,7 @@ export const claimWords = ({ held, total }: ClaimsHeld): string =>
 
 /** One claim as a line: "cause: the pool is full; holds (evt_1, evt_2)". */
 export const claimLine = ({ role, text, ok, unproved, why, events }: CheckedClaim): string =>
-  `${role === 'ruled_out' ? 'ruled out' : role}: ${text}; ${ok ? 'holds' : unproved ? 'unproved' : 'does not hold'}${!ok && why ? `: ${why}` : ''} (${events.join(', ')})`
+  `${role === 'ruled_out' ? 'ruled out' : role}: ${text}; ${ok ? 'holds' : unproved ? (why ?? 'unproved') : `does not hold${why ? `: ${why}` : ''}`} (${events.join(', ')})`
 
 /** Of claims with the word on each; null: none were made. */
 export const claimsHeld = (claims: readonly { ok: boolean }[]): ClaimsHeld | null =>

@@ -6829,6 +6829,8 @@ export interface ToolAcknowledgeIncidentResult {
   firings: number
   /** Who has it. */
   assignee: string | null
+  /** Who ended it. */
+  handled_by: string | null
   /** Verdict of what was found. */
   verdict: string | null
   /** Next step. */
@@ -7388,6 +7390,8 @@ export interface ToolGetIncidentResult {
   firings: number
   /** Who has it. */
   assignee: string | null
+  /** Who ended it. */
+  handled_by: string | null
   /** Verdict of what was found. */
   verdict: string | null
   /** Next step. */
@@ -7439,7 +7443,7 @@ export interface ToolGetIncidentResult {
     /** What is wrong. */
     headline: string
   }[]
-  /** What happened to it last, newest first. */
+  /** What happened to it, newest first: the last 10 steps, when it opened and who took it. */
   activity: {
     /** When. */
     at: string
@@ -7452,6 +7456,8 @@ export interface ToolGetIncidentResult {
     /** How it was handled: by a person, resolved, by a verdict, or since it was quiet. */
     how: string | null
   }[]
+  /** Steps between them that are left out. */
+  activity_left_out: number
   /** The incident before it of the same trigger and key. */
   previous: string | null
   /** The same in the console, for a person. */
@@ -7480,7 +7486,7 @@ export interface ToolGetPartResult {
 /** Arguments of the tool get_part. */
 export interface ToolGetPart {
   /** Kind. */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'project'
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'entity' | 'project'
   /** Name; a project also by id. */
   name?: string
   /** next_cursor of the page before. */
@@ -7628,6 +7634,8 @@ export interface ToolHandleIncidentResult {
   firings: number
   /** Who has it. */
   assignee: string | null
+  /** Who ended it. */
+  handled_by: string | null
   /** Verdict of what was found. */
   verdict: string | null
   /** Next step. */
@@ -7866,6 +7874,8 @@ export interface ToolListIncidentsResult {
     firings: number
     /** Who has it. */
     assignee: string | null
+    /** Who ended it. */
+    handled_by: string | null
     /** Verdict of what was found. */
     verdict: string | null
     /** Next step. */

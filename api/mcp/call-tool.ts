@@ -81,8 +81,10 @@ export async function callTool(
     if (!isAllowed(tool, identity) && !(onlyProposes(tool, identity) && args.dry_run === true))
       return failed(whyNot(tool, identity), { status: 403 })
     const fault = check(`mcp-call-${tool.name.replaceAll('_', '-')}.json`, args)
-    if (fault !== null)
-      return failed(NAMES.test(fault) ? `${fault}. ${takes(tool.name)}` : fault, { status: 400 })
+    if (fault !== null) {
+      const told = NAMES.test(fault) ? `${fault}. ${takes(tool.name)}` : fault
+      return failed(told, { status: 400, ...fieldOf(fault, tool.name) })
+    }
     const { text, content } = await tool.run(args as never, { ...context, identity })
     const answered = content as Record<string, unknown>
     const url = linkTo(context.consoleUrl, tool.name, { args, content: answered })
@@ -104,6 +106,13 @@ export async function callTool(
 
 /** Faults that are mended by knowing which arguments there are. */
 const NAMES = /is not a known field|is required/
+
+/** The argument that a fault is about: its sentence begins with it. */
+function fieldOf(fault: string, tool: string): { field?: string } {
+  const field = /^[\w.]+/.exec(fault)?.[0] ?? ''
+  const { properties = {} } = toolSchema(tool).input as { properties?: Record<string, unknown> }
+  return Object.hasOwn(properties, field.split('.')[0]!) ? { field } : {}
+}
 
 /** What a tool can be given, for who guessed: the names, those that must be there first. */
 function takes(name: string): string {

@@ -23,11 +23,13 @@ export interface Asked {
 export async function complete(
   asked: Asked,
   context: Pick<Context, 'daemon' | 'signal' | 'identity'>,
-): Promise<{ values: string[]; total: number; hasMore: boolean }> {
+): Promise<{ values: string[]; total?: number; hasMore: boolean }> {
   const all = (await candidates(asked, context)).filter((one) =>
     one.toLowerCase().startsWith(asked.value.toLowerCase()),
   )
-  return { values: all.slice(0, MAX), total: all.length, hasMore: all.length > MAX }
+  const hasMore = all.length > MAX
+  // How many more is not known of all: one more than is shown is asked for.
+  return { values: all.slice(0, MAX), ...(hasMore ? {} : { total: all.length }), hasMore }
 }
 
 async function candidates(

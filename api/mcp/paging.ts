@@ -2,6 +2,7 @@
  * Lists within a budget: the daemon gives some lists whole, and an agent's context is small. A page ends
  * where the budget or the limit is reached; the cursor is the place of the next entry.
  */
+import { DaemonError } from './daemon.ts'
 import { ToolError } from './tool.ts'
 
 /** Tokens of 4 bytes that a page of a list holds at most, unless one entry is larger. */
@@ -38,10 +39,20 @@ export const cursorOf = (offset: number): string => Buffer.from(`at:${offset}`).
 export function offsetOf(cursor: string | undefined): number {
   if (cursor === undefined) return 0
   const offset = /^at:(\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]
-  if (offset === undefined)
-    throw new ToolError('cursor must be next_cursor of an earlier answer of this tool', 'cursor')
+  if (offset === undefined) throw new ToolError(NO_CURSOR, 'cursor')
   return Number(offset)
 }
+
+const NO_CURSOR = 'cursor must be next_cursor of an earlier answer of this tool'
+
+/** The daemon's refusal of a cursor, in the words of the tool. @param cursor that was given, if any */
+export const ofCursor =
+  (cursor: string | undefined) =>
+  (error: unknown): never => {
+    if (cursor !== undefined && error instanceof DaemonError && /^before /.test(error.message))
+      throw new ToolError(NO_CURSOR, 'cursor')
+    throw error
+  }
 
 /** Text within a budget, with what follows it where it was cut. */
 export function cutTo(text: string, tokens: number): { text: string; cut: boolean } {

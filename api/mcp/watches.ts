@@ -16,7 +16,8 @@ const AT_ONCE = 8
 /** Events looked at: one that arrives behind this many newer ones by time is not noticed. */
 const EVENTS = 50
 const WINDOW = '24h'
-const FIRINGS = 20
+/** Firings looked at: of more than this between two looks the newest are told. */
+const FIRINGS = 200
 /** Incidents looked at: those behind so many worse ones are not watched. */
 const INCIDENTS = 100
 

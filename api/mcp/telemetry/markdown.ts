@@ -29,12 +29,14 @@ export interface Table {
 /**
  * A heading, a table as far as it fits, and notes.
  * @param rest what to do where rows are left out, given how many are shown
+ * @param next where the next page is, if there is one; it begins behind all rows, so that it is not said where some are left out
  */
 export function answer(
   heading: string,
   { columns, rows }: Table,
   notes: readonly string[],
   rest: (shown: number) => string,
+  next = '',
 ): string {
   const head = [heading, '', `| ${columns.join(' | ')} |`, `|${columns.map(() => '---').join('|')}|`]
   const after = notes.filter((note) => note !== '')
@@ -50,6 +52,7 @@ export function answer(
   const left = rows.length - lines.length
   const cut =
     left > 0 ? [`${left} of ${rows.length} rows are left out for length. ${rest(lines.length)}`] : []
+  if (left === 0 && next !== '') after.push(next)
   return [...head, ...lines, '', ...cut, ...after].join('\n').trimEnd()
 }
 

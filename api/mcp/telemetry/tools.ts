@@ -132,8 +132,9 @@ const traces = defineTool<TelemetryTracesArguments>({
           ...[String(one.spans), String(one.failed), cell(one.services.join(', '))],
         ]),
       },
-      [`Open one: spans with trace_id.${more(next)}`],
-      (shown) => `Give limit ${shown}, and to ${all[shown]?.began_at ?? ''} for the rest.`,
+      ['Open one: spans with trace_id.'],
+      (shown) => `${lessThan(shown)}.`,
+      more(next).trim(),
     )
   },
 })
@@ -165,8 +166,9 @@ const spans = defineTool<TelemetrySpansArguments>({
           ...[code(one.span_id), cell(saysOf(one))],
         ]),
       },
-      [more(next).trim()],
-      (shown) => `Give limit ${shown}, or narrow it by service, name or status.`,
+      [],
+      (shown) => `${lessThan(shown)}, or narrow it by service, name or status.`,
+      more(next).trim(),
     )
   },
 })
@@ -345,5 +347,9 @@ export async function checkWorkspace(asked: unknown, context: TelemetryContext):
 
 const sinceOf = ({ window, to }: { window?: string | undefined; to?: string | undefined }): string =>
   to === undefined ? `the last ${window ?? '1h'}` : `${window ?? '1h'} before ${to}`
+
+/** By less than fits, as what began in the same millisecond comes with the last one. */
+const lessThan = (shown: number): string =>
+  `Give limit ${Math.max(1, Math.floor(shown / 2))}, whose answer says where the rest begins`
 
 const more = (next: string | null): string => (next === null ? '' : ` There may be more: give to ${next}.`)

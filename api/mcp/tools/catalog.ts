@@ -16,7 +16,7 @@ export const catalogList = defineTool<ToolCatalogList, ToolCatalogListResult>({
   name: 'catalog_list',
   title: 'List the catalog',
   description:
-    'Every source, trigger and project with its handle. catalog_describe says what one of them is like.',
+    'Every source, trigger and project with its handle. catalog_describe tells of a source or trigger.',
   scope: 'read',
   ofProject: true,
   hints: READS,

@@ -35,7 +35,11 @@ export const listEntities = defineTool<ToolListEntities, ToolListEntitiesResult>
     const asked = { label, prefix, limit: VALUES_MAX }
     const facet = (await daemon.ask(calls.listEntities, asked, signal)) as LabelFacet
     const page = pageOf(facet.values, cursor, limit)
-    return answer([shown({ ...facet, values: page.entries })], page.next_cursor)
+    const rest =
+      page.next_cursor === null && facet.distinct > facet.values.length
+        ? `\nthose are the first ${facet.values.length} of ${facet.distinct} values: give a prefix for the others`
+        : ''
+    return answer([shown({ ...facet, values: page.entries })], page.next_cursor, rest)
   },
 })
 
@@ -48,13 +52,14 @@ const shown = ({ label, primary, distinct, values }: LabelFacet): Shown => ({
   values,
 })
 
-function answer(labels: Shown[], next: string | null) {
+/** @param rest what is not listed, behind all that is */
+function answer(labels: Shown[], next: string | null, rest = '') {
   const lines = labels.map(
     ({ label, primary, distinct, values }) =>
       `${label}${primary ? ' (names entities)' : ''}, ${distinct} values: ${values.map(({ value, events }) => `${value} (${events})`).join(', ')}`,
   )
   return {
-    text: (lines.join('\n') || 'no events are stored yet') + more(next),
+    text: (lines.join('\n') || 'no events are stored yet') + more(next) + rest,
     content: { labels, next_cursor: next },
   }
 }
@@ -82,8 +87,11 @@ export const neighbours = defineTool<ToolNeighbours, ToolNeighboursResult>({
       const trouble = open ? `, ${open} open ${open === 1 ? 'incident' : 'incidents'}` : ''
       return `${WORDS[edge]} ${name.label}=${name.value} (${known}${trouble})`
     })
+    const bound = is_cut
+      ? ['looked at its newest 2,000 events and 40 traces of 24 hours alone: there may be more']
+      : []
     return {
-      text: [names.join(', '), ...(lines.length ? lines : ['no neighbours found'])].join('\n'),
+      text: [names.join(', '), ...(lines.length ? lines : ['no neighbours found']), ...bound].join('\n'),
       content: {
         names,
         neighbours: all.map(({ title: _t, entity: _e, kind: _k, ...one }) => one),

@@ -1,6 +1,8 @@
 /** The tools of findings: reading what was found, and writing down what you found. */
 import { claimLine, claimsHeld, claimWords } from '../../../schemas/claim-words.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type {
+  CheckedClaim,
   Finding,
   FindingCreate,
   FindingCreated,
@@ -14,7 +16,8 @@ import type {
 } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { grownOf, grownText } from '../grown.ts'
-import { cutTo, more, pageOf } from '../paging.ts'
+import { namedEntity } from '../names.ts'
+import { cutTo, more, pageOf, tokensOf } from '../paging.ts'
 import { projectAbout, projectOf } from '../project.ts'
 import { adds, type Context, defineTool, READS } from '../tool.ts'
 
@@ -57,7 +60,7 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
     const page = pageOf(shown, cursor, limit)
     const lines = page.entries.map(
       (one) =>
-        `${one.at} ${one.label}=${one.entity}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${heldText(one.verified)}${markText(one.mark)}${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}`,
+        `${one.at} ${one.label}=${one.entity}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${heldText(one.verified)}${handledText(one.handled_by)}${markText(one.mark)}${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}${one.next_step ? `\nnext: ${one.next_step}` : ''}`,
     )
     return {
       text: (lines.join('\n\n') || 'no findings') + more(page.next_cursor),
@@ -77,10 +80,13 @@ async function findingsOf(
 ): Promise<Finding[]> {
   const ask = async (value: string | undefined) =>
     (await daemon.ask(calls.listFindings, { id, entity: value, agent, limit: FINDINGS_MAX }, signal)).findings
+  const { entity: value, label } = namedEntity({ entity })
   const found = await ask(entity)
-  const [, label, value] = /^([^=]+)=(.+)$/s.exec(entity ?? '') ?? []
-  if (found.length > 0 || value === undefined) return found
-  return (await ask(value)).filter((one) => one.label === label)
+  if (label === undefined) return found
+  // Of a value that is itself written so, too.
+  const ids = new Set(found.map(({ run_id }) => run_id))
+  const named = (await ask(value)).filter((one) => one.label === label && !ids.has(one.run_id))
+  return [...found, ...named].sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
 }
 
 export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
@@ -94,11 +100,11 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
   async run({ finding_id, project: word, max_tokens: tokens = TOKENS }, context) {
     const project = await projectOfFinding(finding_id, word, context)
     const found = await context.daemon.ask(calls.getResult, { id: project, run: finding_id }, context.signal)
-    const { text: note, cut } = cutTo(found.note, tokens)
     const { at, entity, label, chain: agents, verdict, headline, next_step, event_id: event } = found
-    const claims = found.checked_claims.map(claimLine)
+    const { claims, left } = claimsWithin(found.checked_claims, Math.ceil(tokens / 2))
+    const { text: note, cut } = cutTo(found.note, Math.max(1, tokens - tokensOf(claims.join('\n'))))
     return {
-      text: `${headline}\n${at} ${label}=${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${markText(found.mark?.mark)}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}${claims.map((claim) => `\nclaim: ${claim}`).join('')}${grownText(grownOf(found.incident))}${otherNotes(found)}`,
+      text: `${headline}\n${at} ${label}=${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${handledText(found.handled?.by)}${markText(found.mark?.mark)}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}${claims.map((claim) => `\nclaim: ${claim}`).join('')}${moreClaims(left)}${grownText(grownOf(found.incident))}${otherNotes(found)}`,
       content: {
         project,
         finding_id: found.id,
@@ -116,13 +122,35 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
         event_id: event,
         event,
         note,
-        cut,
+        cut: cut || left > 0,
         incident: grownOf(found.incident),
         notes: found.incident?.notes.filter(({ run_id }) => run_id !== found.id) ?? [],
       },
     }
   },
 })
+
+const CLAIM_TOKENS = 300
+
+/** Claims as lines, as many as a budget holds. @param left how many it does not */
+export function claimsWithin(
+  all: readonly CheckedClaim[],
+  tokens: number,
+): { claims: string[]; left: number } {
+  const claims: string[] = []
+  let used = 0
+  for (const one of all) {
+    const line = cutTo(claimLine(one), CLAIM_TOKENS).text
+    used += tokensOf(line)
+    if (used > tokens && claims.length > 0) break
+    claims.push(line)
+  }
+  return { claims, left: all.length - claims.length }
+}
+
+/** How many claims are left out; empty: none. */
+export const moreClaims = (left: number): string =>
+  left > 0 ? `\n[and ${countWords(left, 'more claim')}: ask with a larger max_tokens]` : ''
 
 /** An id is one finding, whichever project it is of: only where its run is gone must that be said. */
 async function projectOfFinding(id: string, word: string | undefined, context: Context): Promise<string> {
@@ -146,6 +174,9 @@ function otherNotes({ id, incident }: ProjectResult): string {
 const heldText = (verified: Finding['verified']): string =>
   verified ? `, ${claimWords({ held: verified.ok, total: verified.total })}` : ''
 
+/** Who ended what it is about; empty: nobody did. */
+const handledText = (by: string | null | undefined): string => (by ? `, handled by ${by}` : '')
+
 /** How a person or a key marked a finding; empty: nobody did. */
 export const markText = (mark: string | null | undefined): string =>
   mark ? `, marked as ${mark === 'partly' ? 'partly right' : mark}` : ''
@@ -154,7 +185,7 @@ export const recordFinding = defineTool<ToolRecordFinding, ToolRecordFindingResu
   name: 'record_finding',
   title: 'Record a finding',
   description:
-    "Writes what you found onto the entity's timeline and into the project's results. Call it once, when you are done. A verdict may hand the entity to another agent. With nothing to report, record nothing.",
+    "Writes what you found onto the entity's timeline and into the project's results. Call it once, when you are done. With nothing to report, record nothing.",
   scope: 'findings',
   ofProject: true,
   hints: adds(),
@@ -189,10 +220,11 @@ export function checkedText({ claims, notices }: Pick<FindingCreated, 'claims' |
  * @returns the finding, and its project by id. @throws ToolError; DaemonError
  */
 export async function recordFindingOf(
-  { project: word, ...finding }: ToolRecordFinding,
+  { project: word, ...said }: ToolRecordFinding,
   context: Context,
   firing?: FindingCreate['firing'],
 ): Promise<FindingCreated & { project: string }> {
+  const finding = { ...said, ...namedEntity(said) }
   const { id } = await projectAbout(word, finding, context)
   const made = await context.daemon.ask(
     calls.recordFinding,

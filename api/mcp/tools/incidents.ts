@@ -1,5 +1,6 @@
 /** The tools of incidents: what is open, one of them whole, taking it, and ending it. */
 import { claimWords } from '../../../schemas/claim-words.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   Incident,
   IncidentDetail,
@@ -13,7 +14,7 @@ import type {
   ToolListIncidentsResult,
 } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { cutTo, more } from '../paging.ts'
+import { cutTo, more, ofCursor } from '../paging.ts'
 import { adds, type Context, defineTool, READS, ToolError } from '../tool.ts'
 
 const LIMIT = 20
@@ -21,6 +22,8 @@ const LIMIT = 20
 const NOTE_TOKENS = 2_000
 const EVENTS_SHOWN = 20
 const ACTIVITY_SHOWN = 10
+/** Steps that are told however much came after them. */
+const KEPT_STEPS: ReadonlySet<string> = new Set(['opened', 'acknowledged'])
 /** Ids in the line that says why it fired. */
 const IDS_SHOWN = 5
 
@@ -35,11 +38,9 @@ export const listIncidents = defineTool<ToolListIncidents, ToolListIncidentsResu
   ofProject: true,
   hints: READS,
   async run({ state, cursor }, context) {
-    const { incidents, next_before } = await context.daemon.ask(
-      calls.listIncidents,
-      { state, limit: LIMIT, before: cursor },
-      context.signal,
-    )
+    const { incidents, next_before } = await context.daemon
+      .ask(calls.listIncidents, { state, limit: LIMIT, before: cursor }, context.signal)
+      .catch(ofCursor(cursor))
     const shown = incidents.map((one) => shownOf(one))
     return {
       text: (shown.map(lineOf).join('\n\n') || 'no incidents') + more(next_before),
@@ -141,6 +142,7 @@ const shownOf = (one: Omit<Incident, 'firings'> & { firings: unknown; firings_to
   last_fired_at: one.last_fired_at,
   firings: one.firings_total ?? Number(one.firings),
   assignee: one.assignee,
+  handled_by: one.handled?.by ?? null,
   verdict: one.result?.verdict ?? null,
   next_step: one.result?.next_step ?? null,
   finding_id: one.result?.run_id ?? null,
@@ -151,11 +153,17 @@ const toldOf = (shown: Shown) => ({ text: lineOf(shown), content: shown })
 
 const lineOf = (one: Shown): string =>
   [
-    `${one.incident_id} ${one.severity}, ${one.state}${one.assignee ? `, ${one.assignee} has it` : ''}: ${one.headline}`,
+    `${one.incident_id} ${one.severity}, ${whoText(one)}: ${one.headline}`,
     `${one.entity} by ${one.trigger}, ${firedText(one)}`,
     ...(one.finding_id ? [`found: ${one.verdict ? `verdict ${one.verdict} ` : ''}(${one.finding_id})`] : []),
     ...(one.next_step ? [`next: ${one.next_step}`] : []),
   ].join('\n')
+
+/** "handled by mara", "acknowledged, mara has it", "open". */
+function whoText({ state, assignee, handled_by: by }: Shown): string {
+  if (by !== null) return `handled by ${by}`
+  return assignee === null ? state : `${state}, ${assignee} has it`
+}
 
 const firedText = ({ firings, opened_at, last_fired_at }: Shown): string =>
   firings === 1
@@ -166,6 +174,7 @@ function wholeOf(one: IncidentDetail): ToolGetIncidentResult {
   const [firing] = one.firings
   const { text: note, cut } = cutTo(one.finding?.note ?? '', NOTE_TOKENS)
   const newest = one.result?.run_id
+  const activity = one.activity.filter(({ action }, i) => i < ACTIVITY_SHOWN || KEPT_STEPS.has(action))
   return {
     ...shownOf(one),
     why: firing?.reason ?? null,
@@ -181,9 +190,8 @@ function wholeOf(one: IncidentDetail): ToolGetIncidentResult {
       .map(({ run_id, at, agent, verdict, headline }) => ({
         ...{ finding_id: run_id, at, agent, verdict, headline },
       })),
-    activity: one.activity
-      .slice(0, ACTIVITY_SHOWN)
-      .map(({ at, by, action, how, text }) => ({ at, by, action, how, text })),
+    activity: activity.map(({ at, by, action, how, text }) => ({ at, by, action, how, text })),
+    activity_left_out: one.activity.length - activity.length,
     previous: one.previous,
   }
 }
@@ -196,6 +204,7 @@ function stepText({ at, by, action, how, text }: ToolGetIncidentResult['activity
 
 function wholeText(content: ToolGetIncidentResult, { claims }: IncidentDetail): string {
   const { event_ids: ids, run, note, cut, findings, activity, previous } = content
+  const { activity_left_out: leftOut } = content
   const events = ids.slice(0, IDS_SHOWN).join(', ') + (ids.length > IDS_SHOWN ? ' …' : '')
   return [
     lineOf(content),
@@ -211,7 +220,7 @@ function wholeText(content: ToolGetIncidentResult, { claims }: IncidentDetail): 
     ...findings.map(
       (one) => `- ${one.at} ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''} (${one.finding_id})`,
     ),
-    `\nwhat happened: ${activity.map(stepText).join('; ')}`,
+    `\nwhat happened, newest first: ${activity.map(stepText).join('; ')}${leftOut ? ` (${countWords(leftOut, 'step')} between them left out)` : ''}`,
     ...(previous ? [`the one before it: ${previous}`] : []),
   ].join('\n')
 }

@@ -17,6 +17,7 @@ const LIST: Record<Kind, (daemon: Caller, signal: AbortSignal) => Promise<readon
   trigger: (daemon, signal) => daemon.ask(calls.listTriggers, {}, signal),
   agent: async (daemon, signal) => (await daemon.ask(calls.listAgents, {}, signal)).agents,
   mcp_server: async (daemon, signal) => (await daemon.ask(calls.listMcpServers, {}, signal)).servers,
+  entity: async (daemon, signal) => (await daemon.ask(calls.listJoinedEntities, {}, signal)).entities,
 }
 
 const ONE: Record<Kind, Call<Named, Named>> = {
@@ -24,6 +25,7 @@ const ONE: Record<Kind, Call<Named, Named>> = {
   trigger: calls.getTrigger,
   agent: calls.getAgent,
   mcp_server: calls.getMcpServer,
+  entity: calls.getJoinedEntity,
 }
 
 const WIRING =
@@ -33,7 +35,7 @@ export const getPart = defineTool<ToolGetPart, ToolGetPartResult>({
   name: 'get_part',
   title: 'Look at what is declared',
   description:
-    'The spec of one source, trigger, agent or MCP server, or the wiring of a project, as propose_change takes it. Without a name: the names, and the JSON Schema of a spec. Skills are {description, body}.',
+    'The spec of one source, trigger, agent, MCP server or entity, or the wiring of a project, as propose_change takes it. Without a name: the names, and the JSON Schema of a spec. Skills are {description, body}.',
   scope: 'read',
   ofProject: false,
   hints: READS,

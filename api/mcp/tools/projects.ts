@@ -28,7 +28,7 @@ export const listProjects = defineTool<ToolListProjects, ToolListProjectsResult>
     const page = pageOf((await fetchProjects(context)).map(shown), cursor)
     const lines = page.entries.map(
       (one) =>
-        `${one.name} (${one.id}, ${one.status}${one.held_by ? `, held by a ${one.held_by}` : ''}): ${one.goal || 'no goal'}; sources ${one.sources.join(', ') || 'none'}; skills ${one.skills.join(', ') || 'none'}`,
+        `${one.name} (${one.id}, ${one.status}${one.held_by ? `, held by a ${one.held_by}` : ''}): ${one.goal || 'no goal'}; sources ${one.sources.join(', ') || 'none'}; triggers ${one.triggers.join(', ') || 'none'}; skills ${one.skills.join(', ') || 'none'}`,
     )
     return {
       text: (lines.join('\n') || 'no projects') + more(page.next_cursor),

@@ -81,7 +81,8 @@ export const read = defineTool<ToolRead, ToolReadResult>({
       !isOfAll(args)
     // The daemon says when, and nothing of what; null: there was none at all.
     const seen = isEmpty && notice === undefined && known !== null ? await lastSeen(args, context) : undefined
-    const nothing = isEmpty ? nothingText(notice, seen, result) : (notice ?? 'no such events in this window')
+    const other = seen && isNarrowed(args) ? await lastSeen(args, context, { from, to }) : undefined
+    const nothing = isEmpty ? nothingText(notice, seen, other) : (notice ?? 'no such events in this window')
     return {
       text: `${heading}\n${timeline || (next_cursor === null ? nothing : 'no such events so far')}${whole}${unshown}${rest}`,
       content: {
@@ -104,14 +105,14 @@ export const read = defineTool<ToolRead, ToolReadResult>({
   },
 })
 
-/** @returns the newest event with the labels, in whatever window, source and words; undefined: there is none */
+/** @returns the newest event with the labels in a window, in whatever source and words; undefined: there is none */
 async function lastSeen(
   { selector, sources, project }: Pick<ToolRead, 'selector' | 'sources' | 'project'>,
   { daemon, signal }: Context,
+  window: Pick<ReadRequest, 'from' | 'to'> = { from: new Date(0).toISOString() },
 ): Promise<ReadResult['rows'][number] | undefined> {
-  const ever = { from: new Date(0).toISOString(), order: 'desc', limit: 1 } as const
   const of = selector === undefined ? { sources } : { selector }
-  const asked: ReadRequest = { ...of, project, ...ever, client: 'mcp' }
+  const asked: ReadRequest = { ...of, project, ...window, order: 'desc', limit: 1, client: 'mcp' }
   const { rows } = await daemon.ask(calls.read, { body: asked }, signal)
   return rows.find((row) => !row.reference)
 }
@@ -120,22 +121,26 @@ async function lastSeen(
 const isOfAll = ({ selector, sources }: Pick<ToolRead, 'selector' | 'sources'>): boolean =>
   selector === undefined && !sources?.length
 
+/** Whether it asks for some of what has the labels alone. */
+const isNarrowed = ({ selector, event_types, text, sources }: ToolRead): boolean =>
+  Boolean(event_types?.length || text || (selector !== undefined && sources?.length))
+
+const eventWords = ({ event_time, event_type, source, id }: ReadResult['rows'][number]): string =>
+  `${event_time}: ${event_type} of ${source} (${id})`
+
 /**
  * @param notice a label that no event has. @param seen the newest event with the labels, if there is one
- * @param window what was looked at
+ * @param other the newest of them in the window, where only some of them were asked for
  */
 function nothingText(
   notice: string | undefined,
   seen: ReadResult['rows'][number] | undefined,
-  { from, to }: Pick<ReadResult, 'from' | 'to'>,
+  other: ReadResult['rows'][number] | undefined,
 ): string {
   if (notice !== undefined) return `${notice}; look for the right one with list_entities`
-  if (seen) {
-    const newest = `${seen.event_time}: ${seen.event_type} of ${seen.source} (${seen.id})`
-    return seen.event_time >= from && seen.event_time <= to
-      ? `no such events in this window; it has others, the newest ${newest}. Leave out event_types, sources or text to see them`
-      : `no events in this window; last seen ${newest}. Widen the window to reach it`
-  }
+  if (other)
+    return `no such events in this window; it has others, the newest ${eventWords(other)}. Leave out event_types, sources or text to see them`
+  if (seen) return `no events in this window; last seen ${eventWords(seen)}. Widen the window to reach it`
   return 'no events in this window, nor at any other time; look for the right label with list_entities'
 }
 

@@ -1,6 +1,7 @@
 /** The tool remember: an observation onto an entity's timeline. */
 import type { ToolRemember, ToolRememberResult } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
+import { namedEntity } from '../names.ts'
 import { adds, defineTool } from '../tool.ts'
 
 export const remember = defineTool<ToolRemember, ToolRememberResult>({
@@ -12,7 +13,9 @@ export const remember = defineTool<ToolRemember, ToolRememberResult>({
   ofProject: false,
   hints: adds(),
   aliases: { key: 'entity' },
-  async run({ entity, ...args }, { daemon, signal }) {
+  async run({ entity: said, ...rest }, { daemon, signal }) {
+    const { entity = said, ...named } = namedEntity({ entity: said, label: rest.label })
+    const args = { ...rest, ...named }
     const { source, ingested, id } = await daemon.ask(
       calls.remember,
       { body: { ...args, key: entity } },

@@ -1,6 +1,5 @@
 /** The tools that look at runs of the service's own agents. */
 
-import { claimLine } from '../../../schemas/claim-words.ts'
 import type {
   Run,
   RunStep,
@@ -10,13 +9,14 @@ import type {
   ToolListRunsResult,
 } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
+import { namedEntity } from '../names.ts'
 import { cursorOf, cutTo, more, offsetOf, pageOf, tokensOf } from '../paging.ts'
 import { defineTool, READS } from '../tool.ts'
+import { claimsWithin, moreClaims } from './findings.ts'
 
 const LIMIT = 20
 const TOKENS = 6_000
 const STEP_CHARACTERS = 400
-const CLAIM_TOKENS = 300
 
 export const listRuns = defineTool<ToolListRuns, ToolListRunsResult>({
   name: 'list_runs',
@@ -28,12 +28,17 @@ export const listRuns = defineTool<ToolListRuns, ToolListRunsResult>({
   async run({ limit = LIMIT, cursor, ...filters }, { daemon, signal }) {
     const offset = offsetOf(cursor)
     // One more than is shown tells whether there is a next page.
-    const { runs } = await daemon.ask(calls.listRuns, { ...filters, limit: limit + 1, offset }, signal)
+    const { entity } = namedEntity(filters)
+    const { runs } = await daemon.ask(
+      calls.listRuns,
+      { ...filters, entity, limit: limit + 1, offset },
+      signal,
+    )
     const { entries } = pageOf(runs.slice(0, limit).map(shown), undefined)
     const next = entries.length < runs.length ? cursorOf(offset + entries.length) : null
     const lines = entries.map(
       (one) =>
-        `${one.made_at} ${one.agent} on ${one.label}=${one.entity}: ${one.status}${one.verdict ? ` [${one.verdict}]` : ''}${one.headline ? `, ${one.headline}` : ''}${one.error ? `, ${one.error}` : ''} (${one.id})`,
+        `${one.made_at} ${one.agent} on ${one.label}=${one.entity}, ${wokenText(one)}: ${one.status}${one.verdict ? ` [${one.verdict}]` : ''}${one.headline ? `, ${one.headline}` : ''}${one.error ? `, ${one.error}` : ''}${costText(one)} (${one.id})`,
     )
     return {
       text: (lines.join('\n') || 'no runs') + more(next),
@@ -66,6 +71,14 @@ function shown(run: Run): ToolListRunsResult['runs'][number] {
   }
 }
 
+type Shown = ToolListRunsResult['runs'][number]
+
+const wokenText = ({ woken_by, trigger }: Shown): string =>
+  trigger === null ? `woken by ${woken_by}` : `woken by trigger ${trigger}`
+
+const costText = ({ cost_usd: cost }: Shown): string =>
+  cost === null ? '' : `, $${Number(cost.toPrecision(3))}`
+
 export const getRun = defineTool<ToolGetRun, ToolGetRunResult>({
   name: 'get_run',
   title: 'Read a run',
@@ -77,8 +90,9 @@ export const getRun = defineTool<ToolGetRun, ToolGetRunResult>({
   aliases: { id: 'run_id', run: 'run_id' },
   async run({ run_id, max_tokens: tokens = TOKENS }, { daemon, signal }) {
     const run = await daemon.ask(calls.getRun, { id: run_id }, signal)
-    const finding = run.finding === null ? null : cutTo(run.finding, Math.ceil(tokens / 2)).text
-    const claims = run.claims.map((one) => cutTo(claimLine(one), CLAIM_TOKENS).text)
+    const note = run.finding === null ? null : cutTo(run.finding, Math.ceil(tokens / 2))
+    const finding = note?.text ?? null
+    const { claims, left: unsaid } = claimsWithin(run.claims, Math.ceil(tokens / 4))
     const handoffs = run.handoffs.map(
       ({ verdict, to_agent, state, to_run }) =>
         `${verdict} → ${to_agent}: ${state}${to_run === null ? '' : ` (${to_run})`}`,
@@ -92,10 +106,17 @@ export const getRun = defineTool<ToolGetRun, ToolGetRunResult>({
       if (left < 0 && steps.length > 0) break
       steps.push(one)
     }
-    const cut = steps.length < run.steps.length
+    const cut = steps.length < run.steps.length || note?.cut === true || unsaid > 0
+    const concluded = [
+      ...(head.headline ? [`${head.verdict ? `[${head.verdict}] ` : ''}${head.headline}`] : []),
+      ...(run.next_step ? [`next: ${run.next_step}`] : []),
+      ...handoffs.map((one) => `handed over: ${one}`),
+      `${finding ?? 'no finding'}${note?.cut ? '…' : ''}`,
+      ...claims.map((claim) => `claim: ${claim}`),
+    ]
     const lines = steps.map((one) => `${one.n}. ${one.kind}: ${one.what}`)
     return {
-      text: `${head.agent} on ${head.label}=${head.entity}: ${head.status}${head.error ? ` (${head.error})` : ''}\n${finding ?? 'no finding'}\n${claims.map((claim) => `claim: ${claim}`).join('\n')}\n\n${lines.join('\n')}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}`,
+      text: `${head.agent} on ${head.label}=${head.entity}, ${wokenText(head)}: ${head.status}${head.error ? ` (${head.error})` : ''}${costText(head)}\n${concluded.join('\n')}${moreClaims(unsaid)}\n\n${lines.join('\n')}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}`,
       content: { ...head, finding, next_step: run.next_step, claims, handoffs, steps, cut },
     }
   },

@@ -286,4 +286,15 @@ it('answers stay within the size that is said, and say what was left out', async
   const { text } = await asked(client, 'spans', { service: 'busy', limit: 200 })
   expect(text.length).toBeLessThanOrEqual(16_000)
   expect(text).toMatch(/\d+ of 200 rows are left out for length\. Give limit \d+/)
+  // One way to the rest, which leads through all of it.
+  expect(text).not.toContain('There may be more')
+  const limit = Number(/Give limit (\d+)/.exec(text)![1])
+  const seen = new Set<string>()
+  let to: string | undefined
+  do {
+    const page = await asked(client, 'spans', { service: 'busy', limit, ...(to ? { to } : {}) })
+    for (const row of rowsOf(page.text)) seen.add(row.span_id!)
+    to = /There may be more: give to (\S+)\.$/m.exec(page.text)?.[1]
+  } while (to)
+  expect(seen.size).toBe(200)
 })
