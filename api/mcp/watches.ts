@@ -16,8 +16,9 @@ const AT_ONCE = 8
 /** Events looked at: one that arrives behind this many newer ones by time is not noticed. */
 const EVENTS = 50
 const WINDOW = '24h'
-/** Firings looked at: of more than this between two looks the newest are told. */
-const FIRINGS = 200
+/** Firings looked at; where none of them is known, more: of a burst that is larger still the newest are told. */
+const FIRINGS = 20
+const BURST = 200
 /** Incidents looked at: those behind so many worse ones are not watched. */
 const INCIDENTS = 100
 
@@ -84,12 +85,14 @@ export class Watches {
   private async check(watch: Watch): Promise<void> {
     watch.busy = true
     try {
-      const now = await look(watch.address, watch.asker)
       const { seen } = watch
+      const now = await look(watch.address, watch.asker, seen)
       watch.seen = now
       if (now.mark === seen.mark) return
       const known = new Set(seen.firings.map((one) => one.dispatch_id))
-      const fresh = now.firings.filter((one) => !known.has(one.dispatch_id)).reverse()
+      // Newest first: what is behind a known one was told before.
+      const at = now.firings.findIndex((one) => known.has(one.dispatch_id))
+      const fresh = now.firings.slice(0, at < 0 ? undefined : at).reverse()
       for (const told of [...watch.told]) void told(watch.uri, fresh)
     } catch {
       // The daemon is away, or the credential is no longer known: access.ts ends its sessions.
@@ -99,15 +102,19 @@ export class Watches {
   }
 }
 
-async function look(address: Address, asker: Asker): Promise<Seen> {
+/** @param seen at the look before */
+async function look(address: Address, asker: Asker, seen?: Seen): Promise<Seen> {
   switch (address.kind) {
     case 'entity':
       return { mark: await newestEvent(address.label, address.value, asker), firings: [] }
     case 'findings':
       return { mark: await newestFinding(address.project, asker), firings: [] }
     case 'firings': {
-      const firings = await firingsOf(address.project, FIRINGS, asker)
-      return { mark: firings.map((one) => `${one.dispatch_id} ${one.state}`).join(), firings }
+      const newest = await firingsOf(address.project, FIRINGS, asker)
+      const known = new Set(seen?.firings.map((one) => one.dispatch_id))
+      const isBurst = seen && newest.length === FIRINGS && !newest.some((one) => known.has(one.dispatch_id))
+      const firings = isBurst ? await firingsOf(address.project, BURST, asker) : newest
+      return { mark: newest.map((one) => `${one.dispatch_id} ${one.state}`).join(), firings }
     }
     case 'incidents':
       return { mark: await standingOfAll(asker), firings: [] }
