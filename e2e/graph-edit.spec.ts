@@ -1,7 +1,7 @@
 /** Editing a drawing: the room it has, what is not connected, what cannot be, and what Escape closes. */
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { share, test } from './daemon.ts'
+import { type RunningDaemon, share, test } from './daemon.ts'
 import { goTo, placeOf, press } from './go.ts'
 import { imported, partsOf, projectNamed, removeAll, source, trigger, verdicts } from './graphs.ts'
 
@@ -26,14 +26,19 @@ function shop() {
   }
 }
 
+/** Imports the shop, and opens its graph to be edited. */
+async function edit(page: Page, daemon: RunningDaemon): Promise<void> {
+  const id = await imported(daemon, shop())
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+}
+
 test('the canvas has at least 60 % of the window beside an open form, and Escape closes the innermost thing alone', async ({
   page,
   daemon,
 }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
-  const id = await imported(daemon, shop())
-  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
-  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await edit(page, daemon)
   await node(page, 'agent:watch').dblclick()
   const panel = page.getByRole('region', { name: 'Edit what is selected' })
   await expect(panel.getByRole('heading', { name: 'watch' })).toBeVisible()
@@ -70,9 +75,7 @@ test('by keys alone: a form that is closed leads back to the node or chip it was
   page,
   daemon,
 }) => {
-  const id = await imported(daemon, shop())
-  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
-  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await edit(page, daemon)
   const panel = page.getByRole('region', { name: 'Edit what is selected' })
   for (const _ of ['before its code is loaded', 'after that']) {
     await node(page, 'agent:watch').focus()
@@ -92,9 +95,7 @@ test('a draft that svc could not be asked about is not called refused, and is as
   page,
   daemon,
 }) => {
-  const id = await imported(daemon, shop())
-  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
-  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await edit(page, daemon)
   await node(page, 'agent:watch').dblclick()
   const panel = page.getByRole('region', { name: 'Edit what is selected' })
   await panel.getByRole('textbox', { name: 'Prompt' }).fill('Watch closely.')
@@ -121,9 +122,7 @@ test('what is typed stays where somebody else changes the part, and their fields
   page,
   daemon,
 }) => {
-  const id = await imported(daemon, shop())
-  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
-  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await edit(page, daemon)
   await node(page, 'agent:watch').dblclick()
   const panel = page.getByRole('region', { name: 'Edit what is selected' })
   const prompt = panel.getByRole('textbox', { name: 'Prompt' })
@@ -158,9 +157,7 @@ test('a refused value is marked where it is, and made good where it was typed, f
   page,
   daemon,
 }) => {
-  const id = await imported(daemon, shop())
-  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
-  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await edit(page, daemon)
   const bar = page.locator('.editor-bar')
   const panel = page.getByRole('region', { name: 'Edit what is selected' })
   const said = panel.getByText('verdict 1 must be one lowercase word')
@@ -252,9 +249,7 @@ test('an agent that is to write on GitHub has it as a destination, in the draft,
   await daemon.call('POST', '/api/integrations/github', {
     ...{ name: 'bot', token: 'ghp_ofapersonfortests', api_url: 'http://127.0.0.1:9' },
   })
-  const id = await imported(daemon, shop())
-  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
-  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await edit(page, daemon)
   await node(page, 'agent:watch').dblclick()
   const panel = page.getByRole('region', { name: 'Edit what is selected' })
   await panel.locator('.more-options').first().click()
