@@ -18,9 +18,12 @@ export interface KeptDraft<T> {
 /** The part of `localStorage` that is used. */
 export type Shelf = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
 
+/** The key that it is kept by. */
+export const keyOfDraft = (place: string): string => PREFIX + place
+
 /** @param place where it is typed: an address, and which form there */
 export function readDraft<T>(shelf: Shelf, place: string): KeptDraft<T> | null {
-  const text = shelf.getItem(PREFIX + place)
+  const text = shelf.getItem(keyOfDraft(place))
   if (text === null) return null
   try {
     const { v, base, at, value } = JSON.parse(text) as KeptDraft<T> & { v: number }
@@ -49,7 +52,7 @@ export function writeDraft<T>(shelf: Shelf, place: string, draft: KeptDraft<T>):
 }
 
 export function dropDraft(shelf: Shelf, place: string): void {
-  shelf.removeItem(PREFIX + place)
+  shelf.removeItem(keyOfDraft(place))
 }
 
 /** Keys of all drafts, the oldest first. */

@@ -1,7 +1,7 @@
 /** A form's draft: as state, and kept 250 ms after a change until it is saved or discarded. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'react-router'
-import { dropDraft, type KeptDraft, readDraft, writeDraft } from './drafts.ts'
+import { dropDraft, type KeptDraft, keyOfDraft, readDraft, writeDraft } from './drafts.ts'
 
 const AFTER_MS = 250
 
@@ -71,33 +71,45 @@ export function useDraft<T>({
   latest.current = { value, base, plain }
   /** What is not written yet. */
   const waiting = useRef<ReturnType<typeof setTimeout> | null>(null)
+  /** Another tab with this form wrote or dropped what is kept. */
+  const isTaken = useRef(false)
   /** As text, what needs no keeping: as it was filled in, or as it was saved last. */
   const first = useRef('')
   if (first.current === '') first.current = JSON.stringify(start)
 
   const write = useCallback(() => {
-    if (waiting.current === null) return
-    clearTimeout(waiting.current)
+    if (waiting.current === null && !isTaken.current) return
+    if (waiting.current !== null) clearTimeout(waiting.current)
     waiting.current = null
+    const isOthers = isTaken.current
+    isTaken.current = false
     outstanding.delete(place)
     const now = held.current
     const { base: of, plain: without } = latest.current
-    if (JSON.stringify(now) === first.current) dropDraft(window.localStorage, place)
-    else writeDraft(window.localStorage, place, { base: of ?? null, at: Date.now(), value: without(now) })
+    if (JSON.stringify(now) === first.current) {
+      if (!isOthers) dropDraft(window.localStorage, place)
+    } else writeDraft(window.localStorage, place, { base: of ?? null, at: Date.now(), value: without(now) })
   }, [place])
 
   useEffect(() => {
     // Leaving the page or the form does not wait.
     window.addEventListener('pagehide', write)
+    // Told by other tabs alone: what is typed here is then kept as one leaves, in place of theirs.
+    const onTaken = ({ key }: StorageEvent) => {
+      if (key === keyOfDraft(place) && JSON.stringify(held.current) !== first.current) isTaken.current = true
+    }
+    window.addEventListener('storage', onTaken)
     return () => {
       window.removeEventListener('pagehide', write)
+      window.removeEventListener('storage', onTaken)
       write()
     }
-  }, [write])
+  }, [write, place])
 
   const forget = useCallback(() => {
     if (waiting.current !== null) clearTimeout(waiting.current)
     waiting.current = null
+    isTaken.current = false
     outstanding.delete(place)
     dropDraft(window.localStorage, place)
     setKept(null)
