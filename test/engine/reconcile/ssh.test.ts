@@ -1,12 +1,9 @@
 /** A repository over SSH with a key by file: the system's git and ssh against a server of ssh2. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import ssh2 from 'ssh2'
 import { afterEach, expect, it } from 'vitest'
 import type { CatalogSync } from '../../../schemas/types.ts'
 import { startHere } from '../../contract/instance.ts'
 import { gitWorld, SHOP } from './git-world.ts'
-import { sshServer } from './ssh-server.ts'
+import { makeKey, sshServer } from './ssh-server.ts'
 
 const opened: (() => Promise<void> | void)[] = []
 afterEach(async () => {
@@ -18,12 +15,7 @@ it('is followed with the key that a file holds; another key, or another host beh
   opened.push(() => git.remove())
   const host = await sshServer(git.folder)
   opened.push(() => host.close())
-  const [known, unknown] = ['known', 'unknown'].map((name) => {
-    const pair = ssh2.utils.generateKeyPairSync('ed25519', { comment: name })
-    const file = join(git.folder, `${name} key`)
-    writeFileSync(file, pair.private, { mode: 0o600 })
-    return { file, public: pair.public }
-  })
+  const [known, unknown] = ['known', 'unknown'].map((name) => makeKey(git.folder, name))
   host.keys.add(known!.public)
   const first = git.commit({ 'shop.yaml': SHOP() }, 'five')
   const address = host.address('remote.git')
