@@ -14,8 +14,9 @@ import {
 } from '../../../../engine/declared/projects/templating.ts'
 import { describeConnectors } from '../../../../engine/sources/connectors/index.ts'
 import { check } from '../../../../schemas/index.ts'
-import type { TemplateFile, TemplateParam } from '../../../../schemas/types.ts'
+import type { TemplateFile, TemplateParam, TriggerSpec } from '../../../../schemas/types.ts'
 import { finishDaemon } from '../../../../scripts/build.mjs'
+import { CoreWorld, definitionOf, does } from '../../triggers/core/core-world.ts'
 import { folderWith, WATCH } from './template-folder.ts'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -203,6 +204,16 @@ describe('ai_sre_demo', () => {
         })
       if (kind === 'agent') expect(spec.prompt).toContain('begin what you write with "Demo:"')
     }
+  })
+
+  it('fires for an alert that comes up, and not when it is resolved', () => {
+    const { incident } = planned(file, exampleParams(file))
+    const world = new CoreWorld(definitionOf(incident!.spec as unknown as TriggerSpec))
+    const alert = (state: string, ts: number) =>
+      does(world.post({ ts, labels: { service: 'api-server', state }, numbers: { alert_active: 1 } }))
+    expect(alert('firing', 0)).toEqual(['fire'])
+    expect(alert('resolved', 600_000)).toEqual([])
+    expect(alert('firing', 1_200_000)).toEqual(['fire'])
   })
 
   it('uses the shared stack that the environment names', () => {
