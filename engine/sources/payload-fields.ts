@@ -212,8 +212,10 @@ export const isStateField = (field: Field): boolean =>
 /* Times. */
 
 const NOT_NOW =
-  /(^|_)(expir\w*|until|due|next|ends?|previous|prev|birth\w*|valid|renew\w*|trial|deadline|scheduled?|period|first)(_|$)/
-const CLOCK = words('time timestamp ts datetime date occurred happened')
+  /(^|_)(expir\w*|until|due|next|ends?|previous|prev|birth\w*|valid|renew\w*|trial|deadline|scheduled?|period|interval|first)(_|$)/
+const CLOCK = words('time timestamp ts datetime date occur occurred happened')
+/** When what an event is about came to be, and not when something happened to it. */
+const CREATED = words('created creation')
 const NOW = words('triggered fired emitted sent received published observed event')
 const LATER = words('finished completed stopped ended resolved closed merged updated modified last changed')
 
@@ -222,18 +224,21 @@ const INSTANT = /^(at|when|epoch|unix)(_(s|sec|seconds|ms|millis|milliseconds|us
 
 export function timeScore(field: Field): number {
   if (field.times.length === 0 || field.times.length < field.values.length) return 0
+  // Of one entry of a list, such as a commit of a push; of what is only the place, whose making is long ago.
+  if (field.isListed || (has(field, CREATED) && field.around.some((word) => PLACES.has(word)))) return 0
   const said = field.words.join('_')
   const isNumber = field.values.some(
     (value) => typeof value === 'number' || /^\d+(\.\d+)?$/.test(String(value)),
   )
-  let score = isNumber ? 0 : 2
-  if (has(field, CLOCK)) score = field.words.length === 1 || has(field, NOW) ? 10 : 8.5
+  // Looks like a time, and nothing says of what; a start with a word beside it is that of a span.
+  let score = isNumber || (field.words.length > 1 && has(field, words('start begin'))) ? 0 : 2
+  if (has(field, CREATED) && !has(field, NOW)) score = 7
+  else if (has(field, CLOCK)) score = field.words.length === 1 || has(field, NOW) ? 10 : 8.5
   else if (has(field, NOW)) score = 9.5
   else if (has(field, LATER)) score = 8
   else if (has(field, words('starts started opened begin began'))) score = 7.5
-  else if (has(field, words('created'))) score = 7
   else if (INSTANT.test(said)) score = 9
-  else if (!isNumber && /_(at|on)$/.test(said)) score = 6.5
+  else if (isNumber ? said.endsWith('_at') : /_(at|on)$/.test(said)) score = 6.5
   if (has(field, words('last')) && has(field, CLOCK)) score = 9.5
   if (NOT_NOW.test(said)) score -= 6
   if (has(field, DELIVERY)) score -= 3.5

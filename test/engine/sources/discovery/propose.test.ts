@@ -96,6 +96,44 @@ describe('the time', () => {
     expect(configOf({ startsAt, window: { endsAt } })).not.toHaveProperty('event_end_field')
   })
 
+  it.each([
+    [
+      'Docker Hub, webhooks',
+      {
+        push_data: { pushed_at: 1_795_000_000, pusher: 'anna', tag: 'latest' },
+        repository: { date_created: 1_755_000_000, name: 'shop', status: 'Active' },
+      },
+      'push_data.pushed_at',
+    ],
+    [
+      'Harbor, project webhooks',
+      {
+        type: 'PUSH_ARTIFACT',
+        occur_at: 1_795_000_000,
+        event_data: { repository: { date_created: 1_785_000_000, name: 'shop', namespace: 'acme' } },
+      },
+      'occur_at',
+    ],
+    [
+      'Google Cloud, notifications of budgets',
+      { budgetDisplayName: 'shop', costAmount: 140.3, costIntervalStart: '2026-11-01T08:00:00Z' },
+      undefined,
+    ],
+    [
+      'Gitea, a push',
+      {
+        ref: 'refs/heads/main',
+        commits: [{ id: 'a1', message: 'mend', timestamp: '2026-11-19T10:00:00Z' }],
+        repository: { name: 'shop', created_at: '2026-01-01T00:00:00Z' },
+      },
+      undefined,
+    ],
+    ['an order that was changed', { order: 'A-1', created_at: AT, updated_at: AT }, 'updated_at'],
+    ['an order that was made', { order: 'A-1', date_created: AT, delivery_start: AT }, 'date_created'],
+  ])('is not that of another thing: %s', (_, payload, field) => {
+    expect(configOf(payload).event_time_field).toBe(field)
+  })
+
   it('is no number that only looks like one, and no time that nothing can have', () => {
     expect(configOf({ amount: 1_790_000_000 }).event_time_field).toBeUndefined()
     expect(configOf({ time: '0001-01-01T00:00:00Z' }).event_time_field).toBeUndefined()
