@@ -9672,7 +9672,7 @@ export interface PresetLabel {
   pattern?: string
   /** Replacement for pattern; one that names a group drops the label where the pattern does not match. */
   replace?: string
-  /** Exact aliases: value seen to value stored. */
+  /** Aliases: value seen, as it is spelled or in lower case, to value stored. */
   map?: {
     [k: string]: string
   }

@@ -107,7 +107,11 @@ function clusterEvent(event: Record<string, unknown>): MappedEvent | null {
   if (!uid || !name) return null
   const kind = scalar(about.kind) ?? 'Object'
   const message = scalar(event.message ?? event.note) ?? ''
-  const node = scalar(objectOf(event.source).host) ?? scalar(event.reportingInstance)
+  // Only the kubelet names its node as the reporting instance: the scheduler and the controllers name themselves.
+  const isOfNode = (event.reportingComponent ?? event.reportingController) === 'kubelet'
+  const node =
+    scalar(objectOf(event.source ?? event.deprecatedSource).host) ??
+    (isOfNode ? scalar(event.reportingInstance) : undefined)
   const container = /\{([^{}]+)\}$/.exec(scalar(about.fieldPath) ?? '')?.[1]
   return {
     eventType: 'kubernetes_event',

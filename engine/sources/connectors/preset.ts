@@ -204,7 +204,8 @@ function compileLabel(given: LabelOfPreset): (context: Context) => string | unde
     const text = textOf(value(context))
     const said = text === undefined ? undefined : rewrite(text)
     if (said === undefined || said === '') return undefined
-    return Object.hasOwn(map, said) ? map[said] : said
+    const alias = [said, said.toLowerCase()].find((one) => Object.hasOwn(map, one))
+    return alias === undefined ? said : map[alias]
   }
 }
 

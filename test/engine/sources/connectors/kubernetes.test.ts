@@ -124,6 +124,18 @@ describe('Kubernetes', () => {
     ])
   })
 
+  it('takes the reporting instance for the node where the kubelet reports, and nobody else', async () => {
+    const { cluster, poll } = await world()
+    cluster.put('events', { ...scheduled, reportingInstance: 'default-scheduler-cp-1' })
+    const kubelet = { reportingController: 'kubelet', reportingInstance: 'node-b', reason: 'Unhealthy' }
+    cluster.put('events', { ...scheduled, ...kubelet, metadata: { ...scheduled.metadata, uid: 'e-3' } })
+    const { events } = await poll()
+    expect(events.map(({ stamped }) => [stamped?.reason, stamped?.node])).toEqual([
+      ['Scheduled', undefined],
+      ['Unhealthy', 'node-b'],
+    ])
+  })
+
   it('goes on where the watch before ended: each change once, an event that is seen again as another', async () => {
     const { cluster, poll } = await world()
     cluster.put('events', backOff(1, '2026-11-20T11:51:00Z'))
