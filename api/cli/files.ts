@@ -7,12 +7,21 @@ import { type Io, printText } from './terminal.ts'
 /** Stands for standard input or output where a file is named (POSIX, Utility Syntax Guideline 13). */
 export const STANDARD = '-'
 
+/** What was read of a standard input, which says it once: whoever reads it again is given the same. */
+const drained = new WeakMap<Io['stdin'], Promise<Uint8Array>>()
+
+async function drain(stdin: Io['stdin']): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  for await (const chunk of stdin) parts.push(chunk)
+  return Buffer.concat(parts)
+}
+
 /** @throws CliError 66 when it cannot be read. */
 export async function readBytes(io: Io, file: string): Promise<Uint8Array> {
   if (file === STANDARD) {
-    const parts: Uint8Array[] = []
-    for await (const chunk of io.stdin) parts.push(chunk)
-    return Buffer.concat(parts)
+    const read = drained.get(io.stdin) ?? drain(io.stdin)
+    drained.set(io.stdin, read)
+    return read
   }
   try {
     return readFileSync(file)

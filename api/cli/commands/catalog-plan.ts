@@ -144,15 +144,12 @@ export async function applyCatalog(io: Io, paths: readonly string[], flags: Appl
         ? '--json has the keys in it: leave --keys out'
         : `${flags.keys} is there already; name a new file for the keys`,
     )
-  // Standard input is read once.
-  let given = io
   if (more.length === 0 && (file === STANDARD || !isFolder(file))) {
     const text = await readText(io, file)
     const saved = readSavedPlan(file, text)
     if (saved) return applySaved(io, file, saved, flags)
-    if (file === STANDARD) given = { ...io, stdin: again(text) }
   }
-  const input = await readInput(given, paths, flags)
+  const input = await readInput(io, paths, flags)
   const options = optionsOf(input.texts, flags)
   const checked = await ask(io, input, options, flags)
   const { plan, problems, fingerprint } = checked
@@ -166,10 +163,6 @@ export async function applyCatalog(io: Io, paths: readonly string[], flags: Appl
     throw new CliError('not applied; --yes applies without asking')
   const body = { yaml: input.texts.yaml, ...options, fingerprint: fingerprint! }
   await importPlan(io, file, body, flags, input.placed)
-}
-
-async function* again(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text)
 }
 
 /** What was reviewed needs no second yes. */

@@ -68,6 +68,27 @@ describe('svc catalog plan --out and svc catalog apply of it', () => {
   })
 })
 
+describe('a catalog on standard input that is put together', () => {
+  const project = `${shop}projects:
+  - { name: P, template: custom, objects: [{ kind: source, name: orders }] }
+`
+  it('is read whole by check, plan and apply, as an export is', async () => {
+    const broken = project.replace('name: orders }]', 'name: nope }]')
+    const checked = await run('catalog check -', { stdin: broken })
+    expect([checked.code, checked.err]).toEqual([65, expect.stringContaining('nope')])
+    const planned = await run('catalog plan -', { stdin: project })
+    expect([planned.code, planned.out]).toEqual([2, expect.stringContaining('+ project P\n')])
+    const applied = await run('catalog apply - --yes', { stdin: project })
+    expect([applied.code, applied.err]).toEqual([0, expect.stringContaining('applied as change-set')])
+    const { out } = await run('catalog export')
+    expect(out).toContain('name: P')
+    const pruned = await run('catalog plan - --prune', { stdin: out })
+    expect([pruned.code, pruned.out]).toEqual([0, expect.stringContaining('no change')])
+    const valued = 'values: { name: later }\nsources:\n  - { name: ((values.name)), connector: webhook }\n'
+    expect((await run('catalog plan -', { stdin: valued })).out).toContain('+ source later\n')
+  })
+})
+
 describe('svc catalog check', () => {
   it('tells all that is wrong with an entry at once, and speaks of no front matter', async () => {
     const file = fileOf(`sources:
