@@ -11161,7 +11161,7 @@ export interface CatalogRepositoryWrite {
 }
 /** Body of POST /api/catalog/sync. */
 export interface CatalogSyncAsk {
-  /** Apply the plan, whatever the policy. */
+  /** Apply the plan, whatever the policy. Without it what else is asked for is in the plan that is answered alone. */
   apply?: boolean
   /** An earlier commit of the branch in place of the newest: its plan, or with apply a roll back to it. */
   commit?: string

@@ -9,6 +9,7 @@ import type {
   CatalogCheck,
   CatalogProblem,
   CatalogSync,
+  CatalogSyncAsk,
   CatalogSyncFile,
   CatalogSyncPart,
   ChangePlan,
@@ -45,6 +46,13 @@ export interface HowApplied {
   /** What was changed by hand stays; null: it is overwritten. */
   merge: Pick<CatalogCheck, 'ours' | 'choices'> | null
 }
+
+/**
+ * Whether a plan is asked for that is not the policy's. A look is stored, and applied, as the policy has it: what is asked
+ * for otherwise is in the plan that is answered alone.
+ */
+export const asksOtherwise = (asked: CatalogSyncAsk | null): boolean =>
+  [asked?.prune, asked?.max_deletions, asked?.allow_empty, asked?.heal].some((field) => field !== undefined)
 
 /** Parts of these modes keep what was changed by hand. */
 export const modesOf = ({ heal }: Pick<HowApplied, 'heal'>): ReadonlySet<SyncMode> =>

@@ -26,6 +26,7 @@ import { adoptedFile, branchOf, pushChanges, refuseAdopting, writtenBy } from '.
 import { type FaultCode, nameOfRepository, type Repository, RepositoryFault, shownOf } from './git.ts'
 import { type Access, credentialFaultOf, Mirror, type PushRequest, takePush } from './mirror.ts'
 import {
+  asksOtherwise,
   type CommitTexts,
   changesIn,
   driftedIn,
@@ -218,7 +219,8 @@ class Looks {
       return this.look({}, by)
     }
     if (asked?.apply) return shown
-    const of = id ?? (asked?.merge ? shown.head?.id : undefined)
+    const isOwn = asked?.merge || (asksOtherwise(asked) && shown.state !== 'failed')
+    const of = id ?? (isOwn ? shown.head?.id : undefined)
     return of === undefined ? shown : { ...shown, ...(await this.planOf(of, asked!, place)) }
   }
 
@@ -259,12 +261,13 @@ class Looks {
     return fail('invalid', `commit: ${id} is no commit of ${this.repository.ref}`, { field: 'commit' })
   }
 
-  /** The plan of an earlier commit for whoever thinks of it; nothing of it is stored. @throws SvcError */
+  /** The plan of an earlier commit, or of other options, for whoever thinks of it; nothing of it is stored. @throws SvcError */
   private async planOf(id: string, asked: CatalogSyncAsk, place: SyncPlace): Promise<Partial<CatalogSync>> {
     const commit = await this.named(id, [])
     try {
       const { outcome } = await this.plan({ commit, place }, this.howOf(asked), false)
-      return { planned: commit, ...outcomeShown(outcome, 'differing') }
+      const bound = outcome.refused ? { reason: outcome.problems[0]!.message } : {}
+      return { planned: commit, ...outcomeShown(outcome, 'differing'), ...bound }
     } catch (error) {
       throw this.toldOf(error, [])
     }
@@ -290,7 +293,7 @@ class Looks {
   private async decide(found: Looked, asked: CatalogSyncAsk | null, by: WriteBy): Promise<void> {
     const { port } = this.parts
     const isAsked = asked?.apply === true
-    const how = this.howOf(isAsked ? asked : withoutMerge(asked))
+    const how = this.howOf(isAsked ? asked : null)
     for (let tries = 1; ; tries++) {
       if (!isAsked && this.isKnown(found, how)) return port.settleSync(this.asKnown(found))
       const planned = await this.plan(found, how, isAsked || this.repository.policy !== 'manual')
@@ -356,9 +359,9 @@ class Looks {
   }
 
   /** Whether this commit was compared with the instance as it is now. */
-  private isKnown({ place, commit, isRewritten }: Looked, { prune, heal }: HowApplied): boolean {
+  private isKnown({ place, commit, isRewritten }: Looked, { prune }: HowApplied): boolean {
     const { planned, version } = place
-    if (!this.hasPlanned || !planned || isRewritten || heal) return false
+    if (!this.hasPlanned || !planned || isRewritten) return false
     const isSame = planned.commit === commit.id && planned.version === version && planned.prune === prune
     return (
       isSame &&
@@ -560,9 +563,6 @@ class Looks {
     return this.parts.clock.now() + this.repository.intervalMs
   }
 }
-
-/** A look is stored: it is of the commit as it is. */
-const withoutMerge = (asked: CatalogSyncAsk | null) => asked && { ...asked, merge: false }
 
 /** @throws SvcError invalid */
 function requireMergeable(asked: CatalogSyncAsk | null, { policy }: Repository): void {

@@ -111,7 +111,7 @@ async function sync(io: Io, flags: SyncFlags): Promise<void> {
   if (flags.json) printJson(io, answer.text)
   else if (!found.conflicts?.length) io.out(syncText(io, found))
   refuseConflicts(found)
-  exitFor(found, flags.commit !== undefined)
+  exitFor(found)
 }
 
 /** Stores what is followed: what is not given stays as it is. @throws CliError 64 */
@@ -163,11 +163,12 @@ function refuseConflicts({ conflicts = [] }: CatalogSync): void {
 }
 
 /** @throws CliError as the sync is: 2 out of sync, 65 for problems of files, 1 for a look that failed */
-function exitFor(found: CatalogSync, isOfCommit: boolean): void {
+function exitFor(found: CatalogSync): void {
   const { state, problems, plan, reason } = found
   if (problems.length && !plan) throw problemsError('', problems)
   if (state === 'failed') throw new CliError(escapeLine(reason ?? 'the look failed'))
-  if (state === 'out_of_sync' || (isOfCommit && changesOf(plan) > 0)) throw new CliError('', EXIT.changes)
+  // Of an earlier commit, and with --prune or --heal, the plan may have changes where the sync has none.
+  if (state === 'out_of_sync' || changesOf(plan) > 0) throw new CliError('', EXIT.changes)
 }
 
 async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void> {

@@ -15,11 +15,11 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close()
 })
 
-async function followed() {
+async function followed(policy: 'manual' | 'auto' = 'manual') {
   const git = gitWorld()
   opened.push(() => git.remove())
   const engine = createEngine({
-    ...{ dataFile: null, env: process.env, repository: git.repository() },
+    ...{ dataFile: null, env: process.env, repository: git.repository({ policy }) },
     clock: { now: () => Date.parse('2026-11-20T12:00:00Z') },
   })
   const app = await buildServer({
@@ -124,6 +124,24 @@ it('keeps the name that a part was given by hand in a merge, tells who gave it, 
   )
   expect(out).toContain('+  - { trigger: gateway-errors, to: failures }')
   expect(out).not.toContain('made by hand')
+})
+
+it('with the policy auto shows what --prune would delete, and deletes it once that is approved', async () => {
+  const { git, run, url } = await followed('auto')
+  git.commit({ 'shop.yaml': SHOP() }, 'the shop')
+  expect(await run()).toMatchObject({ code: 0 })
+  await svc(['sources', 'add', 'by-hand', '--connector', 'webhook', '--svcd', url])
+  const sources = async () => (await svc(['sources', 'list', '--svcd', url])).out
+  const planned = await run('--prune')
+  expect([planned.code, planned.out]).toEqual([2, expect.stringContaining('- source by-hand')])
+  expect(planned.out).toContain('in no file: source by-hand')
+  const unsure = await run('--prune', '--apply')
+  expect([unsure.code, unsure.out]).toEqual([1, expect.stringContaining('- source by-hand')])
+  const bounded = await run('--prune', '--max-deletions', '0')
+  expect([bounded.code, bounded.out]).toEqual([2, expect.stringContaining('at most 0 may be')])
+  expect(await sources()).toContain('by-hand')
+  expect(await run('--prune', '--apply', '--yes')).toMatchObject({ code: 0 })
+  expect(await sources()).not.toContain('by-hand')
 })
 
 it('refuses what does not go together', async () => {

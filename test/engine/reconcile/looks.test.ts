@@ -227,6 +227,8 @@ describe('a repository that is followed by itself', () => {
     expect(held).toMatchObject({ state: 'out_of_sync', code: 'deletions', plan: { deletes: 11 } })
     expect(held.reason).toContain('at most 10 may be')
     expect(await two.names()).toHaveLength(12)
+    expect(await two.sync({ max_deletions: 11 })).toMatchObject({ problems: [], plan: { deletes: 11 } })
+    expect(await two.names()).toHaveLength(12)
     expect(await two.refused({ apply: true })).toMatchObject({ code: 'invalid' })
     expect(await two.sync({ apply: true, max_deletions: 11 })).toMatchObject({ state: 'synced' })
     expect(await two.names()).toEqual(['gateway-errors'])

@@ -97,11 +97,14 @@ describe('a part that is changed by hand', () => {
     expect(await trigger()).toBe('> 9, 30m')
   })
 
-  it('is healed with warn when a person asks for it', async () => {
+  it('is healed with warn when a person applies that, and only planned by a look', async () => {
     const { look, edit, trigger } = await open('warn')
     await edit('errors', { cooldown: '1h' })
     const planned = await look({ heal: true })
-    expect(planned).toMatchObject({ state: 'synced' })
+    expect(planned).toMatchObject({ state: 'out_of_sync', code: 'drifted', plan: { updates: 1 } })
+    expect(await trigger()).toBe('> 5, 1h')
+    const healed = await look({ heal: true, apply: true, fingerprint: planned.fingerprint! })
+    expect(healed).toMatchObject({ state: 'synced' })
     expect(await trigger()).toBe('> 5, 5m')
   })
 
