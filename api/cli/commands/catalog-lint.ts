@@ -1,11 +1,10 @@
 /** `svc catalog lint` and `svc catalog fmt`: rules over files, and their layout, without a daemon. */
-import { writeFileSync } from 'node:fs'
 import { type CatalogText, compose, readPath, UnreadablePath } from '../../../engine/files.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import { composeInput, type InputFlags } from '../catalog-input.ts'
 import { problemsError } from '../catalog-text.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { readText, STANDARD } from '../files.ts'
+import { readText, STANDARD, writeText } from '../files.ts'
 import { type Finding, type FindingFormat, findingsText } from '../findings-text.ts'
 import { diffLines } from '../line-diff.ts'
 import { escapeLine, type Io, paint, printText } from '../terminal.ts'
@@ -73,7 +72,7 @@ export async function formatFiles(io: Io, paths: readonly string[], flags: Forma
     else if (flags.check) io.out(`${escapeLine(of.path)}\n`)
     else if (of.path === STANDARD) printText(io, text)
     else if (of.text !== text) {
-      writeFileSync(of.path, text)
+      writeText(io, of.path, text)
       io.out(`${escapeLine(of.path)}\n`)
     }
   }

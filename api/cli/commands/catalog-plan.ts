@@ -1,6 +1,6 @@
 /** `svc catalog plan` and `svc catalog apply`: what was shown, or reviewed in a saved plan, is what is done. */
 
-import { existsSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { isFolder } from '../../../engine/files.ts'
 import type { CatalogChecked, CatalogProblem, ChangePlan, MergeConflict } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
@@ -185,6 +185,22 @@ async function importPlan(
   flags: ApplyFlags,
   placed: CatalogInput['placed'] = (problem) => problem,
 ) {
+  const keys = flags.keys === undefined ? null : keysFile(io, flags.keys)
+  try {
+    await importInto(io, file, body, flags, placed, keys)
+  } finally {
+    keys?.end()
+  }
+}
+
+async function importInto(
+  io: Io,
+  file: string,
+  body: PlanOptions & { yaml: string; fingerprint: string },
+  flags: ApplyFlags,
+  placed: CatalogInput['placed'],
+  keys: KeysFile | null,
+) {
   const client = clientOf(io, flags)
   const answer = await client.attempt(calls.importCatalog, {
     body: { ...body, ...(flags.why ? { why: flags.why } : {}) },
@@ -206,11 +222,48 @@ async function importPlan(
   const lines = ingest_keys.map(
     ({ source, ingest_url, key }) => `ingest key of ${source} (${ingest_url}), shown once: ${key.secret}\n`,
   )
-  if (flags.keys === undefined || lines.length === 0) return io.out(lines.join(''))
-  writeFileSync(flags.keys, lines.join(''), { mode: 0o600, flag: 'wx' })
+  if (!keys || lines.length === 0) return io.out(lines.join(''))
+  keys.write(lines.join(''))
   io.err(
     `wrote ${lines.length === 1 ? 'the ingest key' : `${lines.length} ingest keys`} of new sources to ${flags.keys}\n`,
   )
+}
+
+interface KeysFile {
+  /** @throws CliError 74 when they cannot be written; they are then on standard error */
+  write(text: string): void
+  end(): void
+}
+
+/**
+ * The file of ingest keys, made before anything is applied: these are shown once. Where none came it is taken away.
+ * @throws CliError 74 where it cannot be made
+ */
+function keysFile(io: Io, path: string): KeysFile {
+  const failed = (error: unknown, rest: string) =>
+    new CliError(`cannot write ${path}: ${(error as Error).message}; ${rest}`, EXIT.disk)
+  let isWritten = false
+  let opened: number
+  try {
+    opened = openSync(path, 'wx', 0o600)
+  } catch (error) {
+    throw failed(error, 'nothing was applied')
+  }
+  return {
+    write: (text) => {
+      try {
+        writeFileSync(opened, text)
+        isWritten = true
+      } catch (error) {
+        io.err(text)
+        throw failed(error, 'the catalog was applied, and its ingest keys are above')
+      }
+    },
+    end: () => {
+      closeSync(opened)
+      if (!isWritten) rmSync(path, { force: true })
+    },
+  }
 }
 
 function otherPlan(plan: ChangePlan, text: string): CliError {

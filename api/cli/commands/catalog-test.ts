@@ -1,10 +1,11 @@
 /** `svc catalog test`: the tests of catalog files, each on an engine in memory with its own clock. */
-import { watch, writeFileSync } from 'node:fs'
+import { watch } from 'node:fs'
 import type { PlannedTest, TestOutcome, TestWorld } from '../../../engine/local.ts'
 import { loadModels } from '../../config-models.ts'
 import { composeInput, type InputFlags, readBeside } from '../catalog-input.ts'
 import { problemsError } from '../catalog-text.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
+import { writeText } from '../files.ts'
 import { readTape, writeTape } from '../tape-file.ts'
 import { type Io, printJson } from '../terminal.ts'
 import { junitText, outcomesText } from '../test-text.ts'
@@ -64,9 +65,9 @@ async function testOnce(io: Io, paths: readonly string[], flags: TestFlags): Pro
 }
 
 function tell(io: Io, flags: TestFlags, outcomes: readonly TestOutcome[]): void {
-  if (flags.junit !== undefined) writeFileSync(flags.junit, junitText(outcomes))
   if (flags.json) printJson(io, JSON.stringify({ tests: outcomes }))
   else io.out(outcomesText(io, outcomes))
+  if (flags.junit !== undefined) writeText(io, flags.junit, junitText(outcomes))
   const bad = outcomes.filter(({ failures, stale }) => failures.length > 0 || stale !== null)
   if (bad.length) throw new CliError('', EXIT.failed)
 }

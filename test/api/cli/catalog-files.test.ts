@@ -1,5 +1,5 @@
 /** `svc catalog` over folders, and without a daemon. */
-import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -218,11 +218,20 @@ describe('svc catalog apply --keys', () => {
           ...more,
         ])
       expect(await apply('--json')).toMatchObject({ code: 64, out: '' })
+      const missing = join(root, 'none', 'keys.txt')
+      expect(await apply('--keys', missing)).toMatchObject({
+        code: 74,
+        err: expect.stringMatching(/^svc: cannot write .+none.keys\.txt: .+; nothing was applied\n$/),
+      })
+      expect((await svc(['sources', 'show', 'a', '--svcd', daemon.url, '--token', token])).code).toBe(1)
       const { code, out, err } = await apply()
       expect([code, out.includes('ingest key of')]).toEqual([0, false])
       expect(err).toContain(`wrote the ingest key of new sources to ${keys}\n`)
       expect(readFileSync(keys, 'utf8')).toMatch(/^ingest key of a \(\/ingest\/\S+\), shown once: svc_\S+\n$/)
       expect(statSync(keys).mode & 0o777).toBe(0o600)
+      const again = join(root, 'again.txt')
+      expect(await apply('--keys', again)).toMatchObject({ code: 0, err: 'nothing changed\n' })
+      expect(existsSync(again)).toBe(false)
       writeFileSync(join(root, 'b.yaml'), 'sources:\n  - { name: b, connector: webhook }\n')
       expect((await apply()).err).toContain(`${keys} is there already`)
       expect((await svc(['sources', 'show', 'b', '--svcd', daemon.url, '--token', token])).code).toBe(1)
@@ -398,6 +407,8 @@ triggers:
     expect(out).toContain('expected: any fires once for cart at +10s')
     expect(out).toContain('tests.yaml:4:')
     expect(readFileSync(junit, 'utf8')).toMatch(/<testsuite name=".*tests\.yaml" tests="2" failures="1"/)
+    const nowhere = await offline(`catalog test ${root} --junit ${root}/none/junit.xml`)
+    expect([nowhere.code, nowhere.err]).toEqual([74, expect.stringMatching(/^svc: cannot write /)])
     expect((await offline(`catalog test ${root} --only nothing`)).out).toContain('1 passed, 0 failed')
     expect((await offline(`catalog test ${root} --only absent`)).code).toBe(64)
   })
