@@ -21,6 +21,7 @@ const ALSO = [
 
 /**
  * @param saved reads the saved agent, as JSON text
+ * @param env environment that a catalog is read with
  * @throws CliError 65 for a file without the agent, or without a prompt
  */
 export async function agentOfFile(
@@ -28,8 +29,9 @@ export async function agentOfFile(
   file: string,
   name: string,
   saved: () => Promise<string>,
+  env?: string,
 ): Promise<Required<AgentTestStart>> {
-  const agent = await readDefinition(io, file, 'agents', 'agent', name)
+  const agent = await readDefinition(io, file, 'agents', 'agent', name, env)
   if (agent.name !== undefined && agent.name !== name)
     throw new CliError(
       `${file} has agent ${escapeLine(String(agent.name))}, and not ${escapeLine(name)}`,

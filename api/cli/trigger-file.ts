@@ -14,15 +14,24 @@ export interface FileTrigger {
 }
 
 /** What a trigger has beyond its definition: none of it changes when it trips. */
-const BESIDE = new Set(['name', 'project', 'description', 'emit', 'paused'])
+const BESIDE = new Set([
+  ...['name', 'project', 'description', 'emit', 'paused'],
+  ...['severity', 'severity_field', 'prevent_destroy', 'sync'],
+])
 
 /**
  * Reads JSON or YAML.
  * @param name of the trigger wanted, in a file of several.
+ * @param env environment that a catalog is read with
  * @throws CliError 65 for a file without it, 64 where a name is needed
  */
-export async function readTrigger(io: Io, file: string, name: string | undefined): Promise<FileTrigger> {
-  const trigger = await readDefinition(io, file, 'triggers', 'trigger', name)
+export async function readTrigger(
+  io: Io,
+  file: string,
+  name: string | undefined,
+  env?: string,
+): Promise<FileTrigger> {
+  const trigger = await readDefinition(io, file, 'triggers', 'trigger', name, env)
   const fields = Object.entries(trigger).filter(([field]) => !BESIDE.has(field))
   return {
     name: typeof trigger.name === 'string' ? trigger.name : null,

@@ -9,6 +9,7 @@ export type Fields = Record<string, unknown>
  * One definition: the file itself, or of a catalog file that of a name; without a name the only one.
  * @param list field of a catalog file, such as `triggers`
  * @param what such as `trigger`
+ * @param env environment whose files and values a catalog is read with
  * @throws CliError 65 for a file without it, 64 where a name is needed
  */
 export async function readDefinition(
@@ -17,11 +18,19 @@ export async function readDefinition(
   list: string,
   what: string,
   name: string | undefined,
+  env?: string,
 ): Promise<Fields> {
-  const root = await parse(io, file)
+  const root = await read(io, file, list, env)
   if (!isFields(root))
     throw new CliError(`${file} has no ${what}: it is not a list of fields and values`, EXIT.data)
-  if (!(list in root)) return root
+  if (!(list in root)) {
+    if (SAYS_MORE.test(JSON.stringify(root)))
+      throw new CliError(
+        `${file} is one ${what} by itself, and values and merge keys are of catalog files: put it under ${list}`,
+        EXIT.data,
+      )
+    return root
+  }
   const entries: unknown = root[list]
   const all = Array.isArray(entries) ? entries.filter(isFields) : []
   if (name === undefined && all.length === 1) return all[0]!
@@ -31,6 +40,29 @@ export async function readDefinition(
   const found = all.find((one) => one.name === name)
   if (!found) throw new CliError(`${file} has no ${what} ${name}; it has ${names}`, EXIT.data)
   return found
+}
+
+/** A merge key, or a value of an environment, which are read where a catalog is put together. */
+const SAYS_MORE = /"<<":|\(\(\s*values\./
+/** Fields at the top of a file of one part, and of one that others go with. */
+const PUT_TOGETHER = ['kind', 'include', 'values', 'environment']
+
+/** The file as it is; a catalog that has to be put together as `svc catalog check` does. @throws CliError 65, 66 */
+async function read(io: Io, file: string, list: string, env: string | undefined): Promise<unknown> {
+  const { isFolder } = await import('../../engine/files.ts')
+  if (env === undefined && !isFolder(file)) {
+    const root = await parse(io, file)
+    const isWhole =
+      !isFields(root) ||
+      (!PUT_TOGETHER.some((field) => field in root) &&
+        !(list in root && SAYS_MORE.test(JSON.stringify(root))))
+    if (isWhole) return root
+  }
+  const { composeInput } = await import('./catalog-input.ts')
+  const { catalog, problems } = await composeInput(io, [file], env === undefined ? {} : { env })
+  if (catalog) return { [list]: [], ...catalog }
+  const { problemsError } = await import('./catalog-text.ts')
+  throw problemsError(file, problems)
 }
 
 const isFields = (value: unknown): value is Fields =>

@@ -16,6 +16,7 @@ const POLL_MS = 1_000
 
 interface TestFlags extends ClientFlags, JsonFlag {
   file?: string
+  env?: string
   promptFile?: string
   model?: string
   provider?: string
@@ -30,6 +31,7 @@ export function agentTestCommand(io: Io): Command {
       '--file <file>',
       'as this file has it, JSON or YAML, or a catalog file (- standard input); nothing is saved',
     )
+    .option('--env <name>', 'with --file: a catalog with the files and values of this environment')
     .option('--prompt-file <file>', 'with the prompt of this file; - is standard input')
     .option('--model <model>', 'with another model')
     .option('--provider <id>', 'with another provider')
@@ -64,12 +66,13 @@ async function test(io: Io, name: string, flags: TestFlags): Promise<void> {
 async function triedOf(
   io: Io,
   name: string,
-  { file, promptFile, model, provider }: TestFlags,
+  { file, env, promptFile, model, provider }: TestFlags,
   saved: () => Promise<string>,
 ): Promise<AgentTestStart> {
   if (file !== undefined && promptFile !== undefined)
     throw usageError('give --file or --prompt-file, not both: each has a prompt')
-  const ofFile = file === undefined ? {} : await agentOfFile(io, file, name, saved)
+  if (env !== undefined && file === undefined) throw usageError('--env needs --file: it is of a catalog')
+  const ofFile = file === undefined ? {} : await agentOfFile(io, file, name, saved, env)
   return {
     ...ofFile,
     ...(promptFile === undefined ? {} : { prompt: await readPrompt(io, promptFile) }),

@@ -14,6 +14,7 @@ import { readTrigger } from '../trigger-file.ts'
 
 interface TestFlags extends ClientFlags, JsonFlag {
   file?: string
+  env?: string
   compare?: boolean
   window?: string
   to?: string
@@ -26,6 +27,7 @@ export function backtestCommand(io: Io): Command {
   return clientCommand('test', 'Say when a trigger would have fired over stored events')
     .argument('[name]', 'saved trigger; with --file the one of that name in it')
     .option('--file <file>', 'a definition as JSON or YAML, or a catalog file; - is standard input')
+    .option('--env <name>', 'with --file: a catalog with the files and values of this environment')
     .option('--compare', 'the saved trigger and that of the file, side by side')
     .option('--window <duration>', 'how far back, such as 12h; 7d without it')
     .option('--to <time>', 'end of it, ISO 8601 (default: now)')
@@ -67,15 +69,16 @@ function expectedOf({ expectFirings, expectNone }: TestFlags): number | null {
 async function requestOf(
   io: Io,
   name: string | undefined,
-  { file, compare, window, to }: TestFlags,
+  { file, env, compare, window, to }: TestFlags,
 ): Promise<{ request: BacktestRequest; definition: TriggerDefinition | null }> {
   const span = { ...(window === undefined ? {} : { window }), ...(to === undefined ? {} : { to }) }
   if (file === undefined) {
     if (compare) throw usageError('--compare needs --file: it compares the saved trigger with that of a file')
+    if (env !== undefined) throw usageError('--env needs --file: it is of a catalog')
     if (name === undefined) throw usageError('name a saved trigger, or give --file')
     return { request: { trigger: name, ...span }, definition: null }
   }
-  const found = await readTrigger(io, file, name)
+  const found = await readTrigger(io, file, name, env)
   const { definition } = found
   if (!compare) return { request: { definition, ...span }, definition }
   const saved = name ?? found.name

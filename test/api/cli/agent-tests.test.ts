@@ -178,6 +178,12 @@ describe('svc agents test', () => {
     const alone = fileOf(
       'prompt: Be careful.\nmodel: m1\nmax_rounds: 2\nverdicts: [{ verdict: rca, when: known }]\n',
     )
+    const one = fileOf(
+      'kind: agent\nname: first-look\nprompt: ((values.how))\nmodel: m1\nvalues: { how: Be shy. }\n',
+    )
+    const env = fileOf('environment: prod\nvalues: { how: Be bold. }\n')
+    const valued = await agents('test', 'first-look', '--file', one, '--env', env, '--min-pass', '1')
+    expect([valued.code, valued.out]).toEqual([0, expect.stringContaining('not saved: another prompt')])
     const other = await agents('test', 'first-look', '--file', alone, '--min-pass', '1')
     expect([other.code, other.err]).toEqual([
       0,

@@ -1,6 +1,6 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sparkline } from '../../../api/cli/backtest-text.ts'
 import type { BacktestResult, BacktestRun } from '../../../schemas/types.ts'
@@ -186,7 +186,42 @@ describe('svc triggers test --file', () => {
     expect(asked()).toEqual({ definition })
   })
 
+  it('takes every field of a catalog that does not make it trip', async () => {
+    const more = 'severity: critical\n    severity_field: level\n    prevent_destroy: true\n    sync: warn\n'
+    await test('errs', '--file', fileOf(catalog.replace('paused: true', `paused: true\n    ${more}`)))
+    expect(asked()).toEqual({ definition })
+    const propertiesOf = (schema: string) =>
+      Object.keys((JSON.parse(readFileSync(schema, 'utf8')) as { properties: object }).properties)
+    const own = propertiesOf('schemas/trigger-definition.json')
+    const beside = propertiesOf('schemas/catalog-trigger.json').filter((field) => !own.includes(field))
+    await test(
+      '--file',
+      fileOf(JSON.stringify({ ...Object.fromEntries(beside.map((field) => [field, 'x'])) })),
+    )
+    expect(JSON.parse(stub.requests[1]!.body)).toEqual({ definition: {} })
+  })
+
+  it('reads a file of one part, merge keys, and the values of an environment', async () => {
+    const one = (at: string) =>
+      `kind: trigger\nname: errs\nsources: [gw]\ncondition: { aggregate: count, predicate: "> ${at}", window: 5m }\n`
+    await test('--file', fileOf(one('9')))
+    expect(asked()).toEqual({ definition })
+    const merged = catalog.replace('slow, ', 'slow, <<: &more { max_late: 1h }, ')
+    await test('slow', '--file', fileOf(merged))
+    expect(JSON.parse(stub.requests[1]!.body)).toEqual({
+      definition: { sources: ['gw'], condition: { event: 'any' }, cooldown: '1h', max_late: '1h' },
+    })
+    const file = fileOf(one('((values.most))'))
+    writeFileSync(join(dirname(file), 'values.yaml'), 'values: { most: 3 }\n')
+    writeFileSync(join(dirname(file), 'prod.yaml'), 'environment: prod\nvalues: { most: 9 }\n')
+    await test('--file', dirname(file), '--env', 'prod')
+    expect(JSON.parse(stub.requests[2]!.body)).toEqual({ definition })
+    const alone = await test('--file', file)
+    expect([alone.code, alone.err]).toEqual([65, expect.stringContaining('trigger.yaml:4:')])
+  })
+
   it.each([
+    ['<<: { a: 1 }\nsources: [gw]\n', [], 65, 'values and merge keys are of catalog files'],
     [catalog, [], 64, 'has several triggers; name one of errs, slow'],
     [catalog, ['fast'], 65, 'has no trigger fast; it has errs, slow'],
     ['sources: []\ntriggers: []\n', [], 65, 'has no triggers'],
@@ -234,6 +269,7 @@ file   When the number of events is above 9 within 5 min on gw
   it.each([
     [[], 'name a saved trigger, or give --file'],
     [['errs', '--compare'], '--compare needs --file'],
+    [['errs', '--env', 'prod'], '--env needs --file'],
     [['errs', '--expect-none', '--expect-firings', '1'], 'not both'],
     [['errs', '--expect-firings', 'some'], '--expect-firings must be a whole number of at least 0'],
   ])('%j exits with 64', async (argv, message) => {
