@@ -215,17 +215,26 @@ function numberText({ name, samples }: Numbers, window: Window): Told {
   return { text: lines.join('\n'), named: [...named, ...changes.flatMap((change) => change.named)] }
 }
 
-/** The last sample of the level before, and the first of the new one. */
+/**
+ * The last sample of the level before, and the first of the new one. Levels are medians: where one is not the value of the
+ * sample at the edge, the nearest sample that has it is named for it, so that no event is told with a value of another.
+ */
 function changeText(samples: readonly Sample[], at: number, from: number, until?: number): Told {
-  const [before, after] = [samples[at - 1]!.line.row, samples[at]!.line.row]
-  const level = (a: number, b?: number) => medianOf(samples.slice(a, b).map(({ value }) => value))
-  const [was, is] = [level(from, at), level(at, until)]
+  const isOf = (level: string) => (sample: Sample) => shortNumber(sample.value) === level
+  const levelOf = (some: readonly Sample[]) => shortNumber(medianOf(some.map(({ value }) => value)))
+  const [earlier, later] = [samples.slice(from, at), samples.slice(at, until)]
+  const [before, after] = [samples[at - 1]!, samples[at]!]
+  const [was, is] = [levelOf(earlier), levelOf(later)]
+  const [wasOne, isOne] = [earlier.findLast(isOf(was)) ?? before, later.find(isOf(is)) ?? after]
+  const idOf = ({ line }: Sample) => line.row.id
+  const edge = (sample: Sample) => `${idOf(sample)} at ${shortNumber(sample.value)}`
+  const change =
+    wasOne === before && isOne === after
+      ? `${was} → ${is} (${idOf(before)} → ${idOf(after)})`
+      : `${was} → ${is} (as ${idOf(wasOne)} → ${idOf(isOne)}), between ${edge(before)} and ${edge(after)}`
   return {
-    text: `changed at ${iso(after.at)}: ${shortNumber(was)} → ${shortNumber(is)} (${before.id} → ${after.id})`,
-    named: [
-      [before.id, 1, shortNumbers(was)],
-      [after.id, 1, shortNumbers(is)],
-    ],
+    text: `changed at ${iso(after.line.row.at)}: ${change}`,
+    named: [wasOne, isOne, before, after].map((one) => [idOf(one), 1, shortNumbers(one.value)]),
   }
 }
 
@@ -301,7 +310,39 @@ export function changePoints(values: readonly number[]): number[] {
   const noise = (medianOf(steps) || 0) + NOISE_SHARE * Math.abs(medianOf(parts)) + Number.EPSILON
   const found: number[] = []
   split(parts, 0, BETTER * noise * Math.log(1 + parts.length), found)
-  return found.map((at) => at * every).sort((a, b) => a - b)
+  const rough = found.map((at) => at * every).sort((a, b) => a - b)
+  return rough.reduce<number[]>((exact, at, i) => {
+    const ends = { from: exact.at(-1) ?? 0, until: rough[i + 1] ?? values.length }
+    exact.push(edgeOf(values, at, { ...ends, reach: LEAST * every }))
+    return exact
+  }, [])
+}
+
+/**
+ * A split is at the edge of a part, and `LEAST` parts from the ends: where near it the level changed.
+ * @returns the place with the fewest values on the other level's side of the middle
+ */
+function edgeOf(
+  values: readonly number[],
+  at: number,
+  { from, until, reach }: { from: number; until: number; reach: number },
+): number {
+  const [was, is] = [medianOf(values.slice(from, at)), medianOf(values.slice(at, until))]
+  const middle = (was + is) / 2
+  let best = at
+  let [least, wrong] = [Number.POSITIVE_INFINITY, 0]
+  const end = Math.min(until - 1, at + reach)
+  for (let place = Math.max(from + 1, at - reach); place <= end; place++) {
+    const value = values[place]!
+    const isNew = is > was ? value > middle : value < middle
+    // Up to here, by how many more values an edge at this place is wrong than one at the first.
+    if (isNew && wrong < least) {
+      least = wrong
+      best = place
+    }
+    wrong += isNew ? 1 : -1
+  }
+  return best
 }
 
 function split(values: readonly number[], offset: number, needed: number, found: number[]): void {

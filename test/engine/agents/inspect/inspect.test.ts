@@ -127,7 +127,9 @@ describe('issue 17, 2.3: series', () => {
   it('tells percentiles, when the level changed, and parts of the window', () => {
     const { text, events } = shop().inspect({ tool: 'series', label: 'latency_ms', window: '1h' })
     expect(text).toMatch(/^latency_ms \{service=shop\} \(logs\): \d+ samples, least 40 \(evt_\d+\), p50 42/)
-    expect(text).toMatch(/changed at 2026-11-20T14:45:01\.000Z: 42 → 21\d\d \(evt_\d+ → evt_\d+\)/)
+    expect(text).toMatch(
+      /changed at 2026-11-20T14:45:01\.000Z: 42 → 2167 \(as evt_\d+ → evt_\d+\), between evt_\d+ at 44 and evt_\d+ at 2165/,
+    )
     expect(text).toMatch(/14:46:15 \d× 21/)
     expect(events.length).toBeGreaterThanOrEqual(4)
   })
@@ -149,6 +151,49 @@ describe('issue 17, 2.3: series', () => {
     expect(changePoints(steps)).toEqual([30, 60])
     expect(changePoints(Array.from({ length: 90 }, (_, i) => (i * 7919) % 13))).toEqual([])
     expect(changePoints([1, 2])).toEqual([])
+  })
+
+  it('finds the very place of a change, near the ends and of long series, too', () => {
+    const step = (n: number, at: number) => Array.from({ length: n }, (_, i) => (i < at ? 10 : 500))
+    const places = [
+      [60, 58],
+      [60, 2],
+      [60, 31],
+      [900, 895],
+      [900, 454],
+      [3_000, 1_503],
+      [3_000, 2_976],
+    ] as const
+    for (const [n, at] of places) expect([n, ...changePoints(step(n, at))]).toEqual([n, at])
+    const noisy = step(3_000, 1_497).map((v, i) => v + (i % 7))
+    expect(changePoints(noisy)).toEqual([1_497])
+    expect(changePoints(step(3_000, 1_503).map((v, i) => (i < 2_228 ? v : 40)))).toEqual([1_503, 2_228])
+  })
+
+  it('tells the events at the edge of a change, each with no value but its own', () => {
+    const { store, ctx, append } = openHarness()
+    const sourceId = addSource(store, 'queue', [{ name: 'service', field: 'service', primary: true }])
+    const ids = append(
+      Array.from({ length: 60 }, (_, i) =>
+        event({ service: 'pay', signal: 'metrics' }, T0 + i * MINUTE, {
+          text: `depth=${i < 58 ? 10 + Number(i === 57) : 500}`,
+          eventType: 'depth',
+        }),
+      ),
+      { sourceId },
+    )
+    const { text, events } = atOnce(
+      inspectInSteps(
+        ctx,
+        { tool: 'series', label: 'depth', window: '2h' },
+        { projects: [], now: T0 + 60 * MINUTE, isRedacted: true },
+      ),
+    )
+    const [usual, last, first] = [56, 57, 58].map((i) => `evt_${ids[i]}`)
+    expect(text).toContain(
+      `changed at ${new Date(T0 + 58 * MINUTE).toISOString()}: 10 → 500 (as ${usual} → ${first}), between ${last} at 11 and ${first} at 500`,
+    )
+    expect(events.find(({ id }) => id === last)).toMatchObject({ numbers: [11] })
   })
 })
 
