@@ -158,7 +158,7 @@ function* percentilesInSteps(
         if (value === null) continue
         const name = `${row.series} p${part * 100}${row.unit ? ` ${row.unit}` : ''}`
         const key = `${name}\0${row.source}\0${row.entity}`
-        const known = found.get(key) ?? { name, samples: [], total: 0 }
+        const known = found.get(key) ?? { name, by: {}, samples: [], total: 0 }
         known.samples.push({ line: lines[i]!, value })
         found.set(key, known)
       }
@@ -186,14 +186,15 @@ interface Told {
   named: Shown
 }
 
-function numberText({ name, samples }: Numbers, window: Window): Told {
+function numberText({ name, by, samples }: Numbers, window: Window): Told {
   const { source, entity, labels } = samples[0]!.line.row
   const values = samples.map(({ value }) => value)
   const sorted = ascending(values)
   const least = samples.reduce((a, b) => (b.value < a.value ? b : a))
   const most = samples.reduce((a, b) => (b.value > a.value ? b : a))
   const own = Object.entries(labels).find(([, value]) => value === entity)?.[0]
-  const of = entity ? ` {${own ?? 'entity'}=${entity}}` : ''
+  const parts = Object.entries({ ...(entity ? { [own ?? 'entity']: entity } : {}), ...by })
+  const of = parts.length ? ` {${parts.map(([label, value]) => `${label}=${value}`).join(', ')}}` : ''
   const shares = SHARES.map((q) => `p${q * 100} ${shortNumber(quantile(sorted, q))}`).join(', ')
   const changes = changePoints(values).map((at, i, all) =>
     changeText(samples, at, all[i - 1] ?? 0, all[i + 1]),

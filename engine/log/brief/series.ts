@@ -79,6 +79,8 @@ export function seriesOf(lines: readonly Timed[], entity: string, windows: Windo
 /** One number of one entity over time; of a counter what it grew by, a second. */
 export interface Numbers {
   name: string
+  /** Labels that tell it from others of its name and entity. */
+  by: Readonly<Record<string, string>>
   samples: Sample[]
   /** Before a counter's growth was taken. */
   total: number
@@ -114,13 +116,157 @@ export function numbersOf(
       if (Number.isFinite(value)) listAt(all, keys.of(line, name)).push({ line, value })
     }
   }
-  const named = [...all].flatMap(([key, counted]) => {
+  const named = eachApart(all).flatMap(({ key, by, samples: counted }) => {
     const samples = COUNTER.test(key) ? incrementsOf(counted) : counted
     const name = `${nameOf(key)}${samples === counted ? '' : ' a second'}`
-    return samples.length ? [{ name, samples, total: counted.length }] : []
+    return samples.length ? [{ name, by, samples, total: counted.length }] : []
   })
-  return [...named, ...[...points].flatMap(([key, counted]) => growthOf(nameOf(key), counted))]
+  const grown = eachApart(points).flatMap(({ key, by, samples }) =>
+    growthOf(nameOf(key), samples).map((one) => ({ ...one, by })),
+  )
+  return [...named, ...grown]
 }
+
+/** Of one name, source and entity. */
+type Apart = Pick<Numbers, 'by' | 'samples'>
+
+const eachApart = (all: ReadonlyMap<string, Sample[]>): (Apart & { key: string })[] =>
+  [...all].flatMap(([key, samples]) => apart(samples).map((one) => ({ key, ...one })))
+
+/*
+ * Disks of a host, or states of a counter, are series of one name: at each instant that is measured there is a sample of
+ * each of them, and one label or several say of which. Labels that follow one another in time, as a version does,
+ * tell no series apart, or none would go on through a deploy; and neither do ids, of which each has one sample.
+ */
+
+/** Samples that a series has on average at least, where labels tell it apart. */
+const APART = 2
+/** Of samples of one instant, how many may be of one series: more are of requests, of which many are in one second. */
+const CLASHES = 0.05
+
+function apart(samples: Sample[]): Apart[] {
+  const names = labelsApart(samples)
+  if (names.length === 0) return [{ by: {}, samples }]
+  const { of, count } = combined(names.map((name) => codesOf(samples, name)))
+  const found = Array.from({ length: count }, (): Sample[] => [])
+  for (let i = 0; i < samples.length; i++) found[of[i]!]!.push(samples[i]!)
+  return found.map((some) => {
+    const words = wordsOf(some[0]!)
+    const own = names.flatMap((name) => (words[name] === undefined ? [] : [[name, String(words[name])]]))
+    return { by: Object.fromEntries(own), samples: some }
+  })
+}
+
+/** @returns the fewest names of labels that tell the samples of each instant apart; none: they are one series */
+function labelsApart(samples: readonly Sample[]): string[] {
+  const instants = instantsOf(samples)
+  const together = instants.reduce((sum, { from, to }) => sum + to - from, 0)
+  let parts = namesThatDiffer(samples, instants)
+    .map((name) => ({ name, codes: codesOf(samples, name) }))
+    .filter(({ codes }) => comesAgain(codes, instants))
+    .sort((a, b) => b.codes.count - a.codes.count || (a.name < b.name ? -1 : 1))
+  if (parts.length === 0) return []
+  const whole = (some: typeof parts) => combined(some.map(({ codes }) => codes))
+  let codes = whole(parts)
+  const { clashes } = atInstants(codes, instants)
+  if (clashes > CLASHES * together) return []
+  for (const part of parts) {
+    const rest = parts.filter((one) => one !== part)
+    if (rest.length === 0) continue
+    const fewer = whole(rest)
+    if (fewer.count >= codes.count || atInstants(fewer, instants).clashes > clashes) continue
+    parts = rest
+    codes = fewer
+  }
+  return comesAgain(codes, instants) ? parts.map(({ name }) => name) : []
+}
+
+/** Places of samples of one instant, where there are several. */
+interface Instant {
+  from: number
+  to: number
+}
+
+/** @param samples in order of time */
+function instantsOf(samples: readonly Sample[]): Instant[] {
+  const instants: Instant[] = []
+  for (let from = 0, to = 0; from < samples.length; from = to) {
+    while (to < samples.length && samples[to]!.line.t === samples[from]!.line.t) to++
+    if (to - from > 1) instants.push({ from, to })
+  }
+  return instants
+}
+
+type Words = Readonly<Record<string, string | number>>
+
+const wordsOf = ({ line: { row } }: Sample): Words => row.words ?? row.labels
+
+function namesThatDiffer(samples: readonly Sample[], instants: readonly Instant[]): string[] {
+  const names = new Set<string>()
+  const look = (words: Words, other: Words) => {
+    for (const name in words)
+      if (words[name] !== other[name] && typeof words[name] === 'string') names.add(name)
+  }
+  for (const { from, to } of instants) {
+    const words = wordsOf(samples[from]!)
+    for (let i = from + 1; i < to; i++) {
+      const other = wordsOf(samples[i]!)
+      // Rows that share their labels share the object.
+      if (other === words) continue
+      look(words, other)
+      look(other, words)
+    }
+  }
+  return [...names]
+}
+
+/** What each sample has of some labels, as numbers from 0 up: there are 100,000 samples. */
+interface Codes {
+  of: Uint32Array
+  count: number
+}
+
+function codesOf(samples: readonly Sample[], name: string): Codes {
+  const known = new Map<unknown, number>()
+  const of = new Uint32Array(samples.length)
+  for (let i = 0; i < samples.length; i++) of[i] = codeIn(known, wordsOf(samples[i]!)[name])
+  return { of, count: known.size }
+}
+
+const combined = (all: readonly Codes[]): Codes =>
+  all.reduce((some, more) => {
+    const known = new Map<unknown, number>()
+    const of = some.of.map((code, i) => codeIn(known, code * more.count + more.of[i]!))
+    return { of, count: known.size }
+  })
+
+function codeIn(known: Map<unknown, number>, value: unknown): number {
+  const code = known.get(value)
+  if (code !== undefined) return code
+  known.set(value, known.size)
+  return known.size - 1
+}
+
+/** @returns how many differ at one instant at most, and how many samples, over all, are at one besides another of their code */
+function atInstants({ of, count }: Codes, instants: readonly Instant[]): { most: number; clashes: number } {
+  const seen = new Uint32Array(count)
+  let [most, clashes] = [0, 0]
+  for (const [n, { from, to }] of instants.entries()) {
+    let differ = 0
+    for (let i = from; i < to; i++) {
+      if (seen[of[i]!] === n + 1) continue
+      seen[of[i]!] = n + 1
+      differ++
+    }
+    most = Math.max(most, differ)
+    clashes += to - from - differ
+  }
+  return { most, clashes }
+}
+
+/** What is measured again and again comes again: one instant has a good part of all there are, and none comes once. */
+const comesAgain = (codes: Codes, instants: readonly Instant[]): boolean =>
+  APART * codes.count <= codes.of.length && codes.count <= 2 * atInstants(codes, instants).most
 
 const isCounted = ({ row: { counts } }: Timed): boolean => counts === 'total' || counts === 'step'
 
@@ -128,7 +274,7 @@ const isCounted = ({ row: { counts } }: Timed): boolean => counts === 'total' ||
  * Of points that say how they count (OpenTelemetry, Metrics Data Model: Temporality): how fast it grew, or how much each
  * counted, and the mean of what was measured since the point before. Their own values only say how long they have counted.
  */
-function growthOf(name: string, points: readonly Sample[]): Numbers[] {
+function growthOf(name: string, points: readonly Sample[]): Omit<Numbers, 'by'>[] {
   const rates: Sample[] = []
   const means: Sample[] = []
   const isTotal = points[0]!.line.row.counts === 'total'
@@ -142,7 +288,7 @@ function growthOf(name: string, points: readonly Sample[]): Numbers[] {
   }
   if (isTotal) eachTotal(points, add)
   else for (const point of points) add(point, null)
-  const all: Numbers[] = []
+  const all: Omit<Numbers, 'by'>[] = []
   const { unit } = points[0]!.line.row
   // Both are of the same points, which are told once.
   if (means.length)

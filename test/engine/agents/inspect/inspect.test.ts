@@ -170,6 +170,30 @@ describe('issue 17, 2.3: series', () => {
     expect(changePoints(step(3_000, 1_503).map((v, i) => (i < 2_228 ? v : 40)))).toEqual([1_503, 2_228])
   })
 
+  it('tells series of one name by the label that they differ in', () => {
+    const { store, ctx, append } = openHarness()
+    const sourceId = addSource(store, 'disks', [{ name: 'host', field: 'host', primary: true }])
+    const of = (path: string, value: number, i: number) =>
+      event({ host: 'db1', path, signal: 'metrics' }, T0 + i * MINUTE, {
+        text: `used=${value}`,
+        eventType: 'used',
+      })
+    append(Array.from({ length: 60 }, (_, i) => [of('/', 80, i), of('/data', i < 40 ? 20 : 60, i)]).flat(), {
+      sourceId,
+    })
+    const { text } = atOnce(
+      inspectInSteps(
+        ctx,
+        { tool: 'series', label: 'used', window: '2h' },
+        { projects: [], now: T0 + 60 * MINUTE, isRedacted: true },
+      ),
+    )
+    expect(text).toMatch(/^used \{host=db1, path=\/\} \(disks\): 60 samples, .*\n {2}no change of its level/)
+    expect(text).toMatch(
+      /\nused \{host=db1, path=\/data\} \(disks\): 60 samples, .*\n {2}changed at \S+: 20 → 60/,
+    )
+  })
+
   it('tells the events at the edge of a change, each with no value but its own', () => {
     const { store, ctx, append } = openHarness()
     const sourceId = addSource(store, 'queue', [{ name: 'service', field: 'service', primary: true }])
