@@ -120,6 +120,51 @@ test('a goal becomes a plan, the plan a project, and the project finds something
   await expect(page.getByRole('region', { name: 'What the agents found' })).toContainText('Practice')
 })
 
+test('a change of a plan that fails keeps the plan, what was changed by hand, and the instruction', async ({
+  page,
+  daemon,
+  models,
+}) => {
+  const refused = { status: 401, text: 'invalid key' }
+  const later = { ...PLAN, name: 'Gateway at night' }
+  models.reply('m1', [
+    { calls: [{ name: 'propose_plan', arguments: PLAN }] },
+    refused,
+    { calls: [{ name: 'propose_plan', arguments: later }] },
+    refused,
+  ])
+  await goTo(page, `${daemon.url}/projects/new`)
+  await page.getByRole('textbox', { name: 'What do you want?' }).fill('Tell me when the gateway fails')
+  await page.getByRole('button', { name: 'Write the plan' }).click()
+  const wakes = page.getByRole('region', { name: 'Wakes when' })
+  const number = wakes.getByRole('textbox', { name: 'How many, of gateway-errors' })
+  await number.fill('20')
+  const change = page.getByRole('textbox', { name: 'Change the plan' })
+  await change.fill('Only at night')
+  // Leaving keeps what is typed.
+  await goTo(page, `${daemon.url}/projects`)
+  await page.getByRole('article').getByRole('link', { name: 'Tell me when the gateway fails' }).click()
+  await expect(change).toHaveValue('Only at night')
+  await page.getByRole('button', { name: 'Change it' }).click()
+
+  await expect(page.getByRole('status').filter({ hasText: 'The plan could not be changed' })).toBeVisible()
+  await expect(change).toHaveValue('Only at night')
+  await expect(number).toHaveValue('20')
+  await page.getByRole('button', { name: 'Change it again' }).click()
+  await expect(page.getByRole('textbox', { name: 'Name of the project' })).toHaveValue('Gateway at night')
+  expect(JSON.stringify(models.requests.at(-1)!.body)).toContain('Only at night')
+  await expect(change).toHaveValue('')
+
+  const path = `/api/projects/${new URL(page.url()).pathname.split('/')[2]}/setup/plan`
+  await daemon.ask('POST', path, { goal: 'Tell me when the gateway fails' })
+  await page.reload()
+  await expect(page.getByRole('status').filter({ hasText: 'The plan could not be written' })).toBeVisible()
+  const asked = models.requests.length
+  await page.getByRole('button', { name: 'Plan it again…' }).click()
+  await page.getByRole('dialog', { name: 'Plan it again?' }).getByRole('button', { name: 'Cancel' }).click()
+  expect(models.requests.length).toBe(asked)
+})
+
 base.describe('without a model', () => {
   share()
 

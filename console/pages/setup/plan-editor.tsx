@@ -14,9 +14,9 @@ import {
 } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { CircleAlert } from 'lucide-react'
-import { useState } from 'react'
 import type { Plan, PlannedChange, PlanProblem, Setup } from '../../../schemas/types.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { NoModel, useHasModel } from '../../parts/no-model.tsx'
 import { PlanBacktestSection } from '../../parts/plan-backtest.tsx'
 import { ChangedObjects } from '../../parts/plan-view.tsx'
@@ -173,13 +173,17 @@ const madeOf = (change: PlannedChange): PlannedChange[] => {
 
 function Instruct({ setup, edited: { plan, version, newer } }: { setup: Setup; edited: EditedPlan }) {
   const hasModel = useHasModel()
-  const [instruction, setInstruction] = useState('')
+  const { planning } = setup
+  const kept = useDraft({
+    form: 'instruction',
+    // One that did not come through is there to be changed.
+    start: planning && planning.state !== 'done' ? (planning.instruction ?? '') : '',
+  })
+  const instruction = kept.value
   const change = useChange(
     (seen: number) =>
       setups.replan(setup.project, { instruction: instruction.trim(), plan: { ...plan } }, seen),
-    {
-      quiet: true,
-    },
+    { quiet: true, onDone: kept.done },
   )
   // A model writes the change.
   if (hasModel === false) return null
@@ -197,7 +201,7 @@ function Instruct({ setup, edited: { plan, version, newer } }: { setup: Setup; e
             description="Describe the change; the rest stays"
             placeholder="Only wake at night, and after ten errors"
             value={instruction}
-            onChange={(event) => setInstruction(event.currentTarget.value)}
+            onChange={(event) => kept.set(event.currentTarget.value)}
             maxLength={2_000}
             autosize
             minRows={2}
