@@ -39,7 +39,12 @@ test('a person lets an API be discovered, tests and makes the source, and sees i
 }) => {
   const api = await startApi()
   await goTo(page, `${daemon.url}/sources/new?connector=http_poll`)
+  await expect(page.getByRole('button', { name: 'Discover' })).toBeVisible()
+  // Nothing was typed.
+  await goTo(page, `${daemon.url}/sources`)
+  await goTo(page, `${daemon.url}/sources/new?connector=http_poll`)
   await page.getByRole('button', { name: 'Discover' }).click()
+  await expect(page.getByText(/^Draft from/)).toHaveCount(0)
   await expect(page.getByRole('alert')).toContainText('url is required')
   await page.getByLabel('Name').fill('incidents')
   await page.getByLabel('URL').fill(api.url)
@@ -61,8 +66,21 @@ test('a person lets an API be discovered, tests and makes the source, and sees i
   await expect(page.getByText('Payments fail in checkout').first()).toBeVisible()
 
   api.world.isDown = true
+  const type = page.getByLabel('Event type', { exact: true })
   await goTo(page, `${daemon.url}/sources/incidents?tab=settings`)
-  await page.getByLabel('Event type', { exact: true }).fill('incident')
+  await expect(type).toBeVisible()
+  const { config, poll } = await daemon.ask<{ config: object; poll: string }>('GET', '/api/sources/incidents')
+  const theirs = {
+    name: 'incidents',
+    connector: 'http_poll',
+    poll,
+    config: { ...config, event_type: 'outage' },
+  }
+  await daemon.ask('PUT', '/api/sources/incidents', theirs)
+  await page.reload()
+  await expect(type).toHaveValue('outage')
+  await expect(page.getByText(/^Draft from/)).toHaveCount(0)
+  await type.fill('incident')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('tab', { name: 'Overview' }).click()
   await expect(page.getByText('Errors in a row')).toBeVisible()

@@ -50,6 +50,8 @@ interface Props {
   schema: Record<string, unknown>
   value: Record<string, unknown>
   onChange: (value: Record<string, unknown>) => void
+  /** Takes what the form itself fills in, such as defaults, which nobody typed; absent: `onChange` does. */
+  onBegin?: ((own: Record<string, unknown>) => void) | undefined
   /** What is wrong, by field. */
   errors?: Readonly<Record<string, string>>
   /** Begins the ids of its inputs, where there is more than one such form on a page. */
@@ -58,7 +60,15 @@ interface Props {
   children?: ReactNode
 }
 
-export function ConfigFields({ schema, value, onChange, errors, idPrefix = 'config', children }: Props) {
+export function ConfigFields({
+  schema,
+  value,
+  onChange,
+  onBegin,
+  errors,
+  idPrefix = 'config',
+  children,
+}: Props) {
   const hasDiscovery = Boolean(children)
   const { inputs, plain, advanced } = useMemo(() => splitSchema(schema, hasDiscovery), [schema, hasDiscovery])
   // The parts give what they begin with one after the other, before the page has drawn what the first of them gave.
@@ -84,11 +94,14 @@ export function ConfigFields({ schema, value, onChange, errors, idPrefix = 'conf
         noHtml5Validate
         showErrorList={false}
         {...(errors ? { extraErrors: errorSchema(errors) } : {})}
-        onChange={({ formData }: { formData?: Record<string, unknown> }) => {
-          const rest = Object.entries(latest.current).filter(([name]) => !names.includes(name))
+        // Of what the form fills in by itself it names no field, not even an undefined one.
+        onChange={({ formData }: { formData?: Record<string, unknown> }, ...field) => {
+          const before = latest.current
+          const rest = Object.entries(before).filter(([name]) => !names.includes(name))
           const given = Object.entries(formData ?? {}).filter(([, v]) => !isBlank(v))
           latest.current = Object.fromEntries([...rest, ...given])
-          onChange(latest.current)
+          if (field.length > 0 || !onBegin) onChange(latest.current)
+          else onBegin(Object.fromEntries(given.filter(([name, v]) => !isSame(v, before[name]))))
         }}
       />
     )
@@ -120,6 +133,8 @@ export function ConfigFields({ schema, value, onChange, errors, idPrefix = 'conf
 /** What a field that nobody filled in has: the daemon's default holds, which for a list is not the empty one. */
 const isBlank = (value: unknown): boolean =>
   value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 type Part = 'inputs' | 'plain' | 'advanced'
 

@@ -23,6 +23,14 @@ export const plainSource = <T extends FilledIn>(now: T, schema: Record<string, u
   draft: { ...now.draft, config: withoutSecrets(now.draft.config, schema) },
 })
 
+/** What the form itself fills in, for `begin` of a draft. */
+export const withOwn =
+  (own: SourceDraft['config']) =>
+  <T extends FilledIn>(now: T): T => ({
+    ...now,
+    draft: { ...now.draft, config: { ...now.draft.config, ...own } },
+  })
+
 /** The config as the API takes it. */
 export function toConfig({ config, labels }: SourceDraft): Record<string, unknown> {
   const list = toLabels(labels)

@@ -20,6 +20,8 @@ interface Props {
   connector: Connector
   value: SourceDraft
   onChange: (value: SourceDraft) => void
+  /** Takes fields of the config that the form itself fills in; absent: `onChange` does. */
+  onBegin?: (own: SourceDraft['config']) => void
   /** Fields known from real events. */
   knownFields?: string[]
   /** What is wrong, by field of the config. */
@@ -35,6 +37,7 @@ export function SourceForm({
   connector,
   value,
   onChange,
+  onBegin,
   knownFields = [],
   errors,
   sourceName,
@@ -57,6 +60,7 @@ export function SourceForm({
         value={value.config}
         {...(errors ? { errors } : {})}
         onChange={(config) => onChange({ ...value, config })}
+        onBegin={onBegin}
       >
         {connector.discover && (
           <Discover

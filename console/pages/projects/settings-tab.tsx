@@ -69,6 +69,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
               schema={template.data.params}
               value={params}
               onChange={(next) => set({ params: next })}
+              onBegin={(own) => kept.begin((now) => ({ ...now, params: { ...now.params, ...own } }))}
             />
           )}
           <Refusal
@@ -142,10 +143,12 @@ function Parameters({
   schema,
   value,
   onChange,
+  onBegin,
 }: {
   schema: unknown
   value: Project['params']
   onChange: (params: Project['params']) => void
+  onBegin: (own: Project['params']) => void
 }) {
   return (
     <div>
@@ -156,7 +159,12 @@ function Parameters({
         A change is planned again and only the difference is applied; what was edited by hand is kept. Leave a
         secret empty to keep the stored one.
       </Text>
-      <ConfigForm schema={schema as Record<string, unknown>} value={value} onChange={onChange} />
+      <ConfigForm
+        schema={schema as Record<string, unknown>}
+        value={value}
+        onChange={onChange}
+        onBegin={onBegin}
+      />
     </div>
   )
 }

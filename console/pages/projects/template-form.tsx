@@ -85,6 +85,7 @@ export function TemplateForm({ template }: { template: Template }) {
               value={params}
               errors={faultsBelow(fieldErrors(create.error), 'params')}
               onChange={(next) => kept.set((now) => ({ ...now, params: next }))}
+              onBegin={(own) => kept.begin((now) => ({ ...now, params: { ...now.params, ...own } }))}
             />
             <Refusal title="Couldn’t create the project" error={create.error} />
             <Group>

@@ -7,7 +7,7 @@ import type { Connector, SourceCreated } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { dkeys } from '../../declared-client.ts'
 import { PollInput } from '../../forms/poll-input.tsx'
-import { EMPTY_WEBHOOK, plainSource, type SourceDraft, toConfig } from '../../forms/source-draft.ts'
+import { EMPTY_WEBHOOK, plainSource, type SourceDraft, toConfig, withOwn } from '../../forms/source-draft.ts'
 import { SourceForm } from '../../forms/source-form.tsx'
 import { fieldErrors } from '../../lib/field-errors.ts'
 import { isMapped } from '../../lib/mapping.ts'
@@ -161,6 +161,7 @@ export function FillIn({
           connector={connector}
           value={draft}
           onChange={(next) => set({ draft: next })}
+          onBegin={(own) => kept.begin(withOwn(own))}
         />
         <Refusal title="Couldn’t create the source" error={create.error} />
         <TestOutcome result={test.data} error={test.error} />

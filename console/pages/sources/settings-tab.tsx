@@ -6,7 +6,7 @@ import type { Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { toDrafts } from '../../forms/label-drafts.ts'
 import { PollInput } from '../../forms/poll-input.tsx'
-import { type FilledIn, plainSource, toConfig } from '../../forms/source-draft.ts'
+import { type FilledIn, plainSource, toConfig, withOwn } from '../../forms/source-draft.ts'
 import { SourceForm } from '../../forms/source-form.tsx'
 import { fieldErrors } from '../../lib/field-errors.ts'
 import { notifications } from '../../lib/notices.ts'
@@ -106,6 +106,7 @@ export function SettingsTab({ source, refetch }: Props) {
           connector={connector}
           value={draft}
           onChange={(next) => kept.set((now) => ({ ...now, draft: next }))}
+          onBegin={(own) => kept.begin(withOwn(own))}
           knownFields={fields.data?.fields.map((field) => field.name) ?? []}
         />
         <Warnings of={warningsIn(save.data)} />

@@ -7,7 +7,13 @@ import type { Connector, SourceCreated } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { dkeys } from '../../declared-client.ts'
 import { toDrafts } from '../../forms/label-drafts.ts'
-import { draftOfProposed, plainSource, type SourceDraft, toConfig } from '../../forms/source-draft.ts'
+import {
+  draftOfProposed,
+  plainSource,
+  type SourceDraft,
+  toConfig,
+  withOwn,
+} from '../../forms/source-draft.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { type FieldErrors, fieldErrors } from '../../lib/field-errors.ts'
 import { nameOfSource, withoutNamedSecrets } from '../../lib/mapping.ts'
@@ -196,6 +202,7 @@ function Proposed({ kept, payloads, connector, project, onCreated }: ProposedPro
               connector={connector}
               value={draft}
               onChange={(next) => kept.set((now) => ({ ...now, draft: next }))}
+              onBegin={(own) => kept.begin(withOwn(own))}
               payloads={payloads}
               errors={faults}
             />
