@@ -99,6 +99,23 @@ test.describe('that nobody looks into', () => {
         .or(page.locator('.incident-head'))
         .getByText(/^mara has it/),
     ).toBeVisible()
+
+    // A note that does not arrive stays, also where one leaves.
+    const notes = `**/api/incidents/${id}/notes`
+    await page.route(notes, (route) => route.fulfill({ status: 503, json: { error: { message: 'busy' } } }))
+    const note = page.getByRole('textbox', { name: `Note on #${number}` })
+    await note.fill('The deploy of noon')
+    await note.press('Enter')
+    await expect(page.getByText(`Couldn’t change #${number}`)).toBeVisible()
+    await expect(note).toHaveValue('The deploy of noon')
+    await page.reload()
+    await expect(note).toHaveValue('The deploy of noon')
+    await page.unroute(notes)
+    await page.getByRole('button', { name: 'Add note' }).click()
+    await expect(note).toHaveValue('')
+    await page.reload()
+    await expect(page.getByText('The deploy of noon').first()).toBeVisible()
+    await expect(note).toHaveValue('')
   })
 
   test('acts are one key each, shown at once, and undone for 8 seconds', async ({ page, daemon }) => {

@@ -15,17 +15,19 @@ const STEPS_MAX = 4
 /** What a list and a page both have of it. */
 export type Acted = Worked & Pick<Incident, 'id' | 'number' | 'version'>
 
-/** @returns does an act; what it is taken back by is on the screen for 8 seconds */
-export function useIncidentActs(): (incident: Acted, act: Act) => Promise<void> {
+/** @returns does an act, and whether it was done; what it is taken back by is on the screen for 8 seconds */
+export function useIncidentActs(): (incident: Acted, act: Act) => Promise<boolean> {
   const queries = useQueryClient()
   return useCallback(
     async (incident, act) => {
       const at = new Date().toISOString()
       await queries.cancelQueries({ queryKey: ikeys.all })
+      let isDone = false
       show(queries, foreseen(incident, act, actorName() ?? 'you', at))
       try {
         const now = await incidents.act(incident, act, actorName())
         show(queries, now)
+        isDone = true
         sayDone(
           `undo-${now.id}`,
           doneWords(act, now.number),
@@ -35,6 +37,7 @@ export function useIncidentActs(): (incident: Acted, act: Act) => Promise<void> 
         refused(queries, incident, error as Error)
       }
       void queries.invalidateQueries({ queryKey: ikeys.all })
+      return isDone
     },
     [queries],
   )

@@ -68,11 +68,11 @@ function Shown({ incident }: { incident: IncidentDetail }) {
     placeholderData: keepPreviousData,
   })
   const actOn = useIncidentActs()
-  const onAct = (act: Act): void => void actOn({ ...incident, id: incident.id }, act)
+  const onAct = (act: Act): Promise<boolean> => actOn({ ...incident, id: incident.id }, act)
   const [isNaming, setNaming] = useState(false)
   const onMine = (): void => {
     if (actorName() === null) setNaming(true)
-    else onAct({ action: 'assign' })
+    else void onAct({ action: 'assign' })
   }
   usePageKeys([
     ['a', () => incident.state === 'open' && onAct({ action: 'acknowledge' })],

@@ -12,6 +12,7 @@ import { usePageKeys } from '../../lib/page-keys.ts'
 import { agentPath, runPath } from '../../lib/paths.ts'
 import { moment } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { NeighbourList } from '../../parts/neighbours.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { WhenSeen } from '../../parts/when-seen.tsx'
@@ -19,7 +20,8 @@ import { work } from '../../trigger-client.ts'
 
 interface Props {
   incident: IncidentDetail
-  onAct: (act: Act) => void
+  /** @returns whether it was done */
+  onAct: (act: Act) => Promise<boolean>
   onMine: () => void
 }
 
@@ -274,15 +276,20 @@ const BY_ITSELF: readonly IncidentActivity['action'][] = ['opened', 'fired', 'wo
 function Activity({ incident: { activity, number }, onAct }: Props) {
   const now = useNow()
   const [isAll, setAll] = useState(false)
-  const [text, setText] = useState('')
+  const kept = useDraft({ form: 'note', start: '' })
+  const text = kept.value
+  const [isSending, setSending] = useState(false)
   const note = useRef<HTMLTextAreaElement>(null)
   usePageKeys([['n', () => note.current?.focus()]])
   const rows = isAll ? activity : activity.slice(0, SHOWN)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    if (text.trim() === '') return
-    onAct({ action: 'note', text: text.trim() })
-    setText('')
+    if (text.trim() === '' || isSending) return
+    setSending(true)
+    void onAct({ action: 'note', text: text.trim() }).then((isDone) => {
+      setSending(false)
+      if (isDone) kept.fill('')
+    })
   }
   return (
     <section className="card" aria-labelledby="rail-activity">
@@ -320,13 +327,14 @@ function Activity({ incident: { activity, number }, onAct }: Props) {
           maxRows={6}
           maxLength={4_000}
           value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
+          readOnly={isSending}
+          onChange={(event) => kept.set(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && !event.shiftKey) submit(event)
           }}
         />
         {text.trim() !== '' && (
-          <Button size="compact-sm" variant="default" mt={6} type="submit">
+          <Button size="compact-sm" variant="default" mt={6} type="submit" loading={isSending}>
             Add note
           </Button>
         )}
