@@ -13,7 +13,7 @@ import {
 
 const SHOWN_FROM = 1.5
 const BASELINE_SAMPLES = 5
-/** Names of counters, by the conventions of Prometheus and OpenTelemetry. */
+/** Names of counters, by the conventions of Prometheus and OpenTelemetry; what an order comes to may have such a name, too. */
 const COUNTER = /^[^\0{]*_(total|count|sum|bucket)(\{[^\0]*)?\0/
 /** A series of totals that had no point for so many times its last gap has ended. */
 const GAPS = 4
@@ -117,7 +117,7 @@ export function numbersOf(
     }
   }
   const named = eachApart(all).flatMap(({ key, by, samples: counted }) => {
-    const samples = COUNTER.test(key) ? incrementsOf(counted) : counted
+    const samples = COUNTER.test(key) && hardlyFalls(counted) ? incrementsOf(counted) : counted
     const name = `${nameOf(key)}${samples === counted ? '' : ' a second'}`
     return samples.length ? [{ name, by, samples, total: counted.length }] : []
   })
@@ -352,6 +352,20 @@ class Keys {
     byRegion.set(region, key)
     return key
   }
+}
+
+/** Of rises, how many falls a counter has at most: of beginning anew, to half or less, and of points in wrong order. */
+const FALLS = { anew: 1 / 4, other: 1 / 50 }
+
+function hardlyFalls(samples: readonly Sample[]): boolean {
+  let [rises, anew, other] = [0, 0, 0]
+  for (let i = 1; i < samples.length; i++) {
+    const [before, value] = [samples[i - 1]!.value, samples[i]!.value]
+    if (value > before) rises++
+    else if (value < before && value >= 0 && value <= before / 2) anew++
+    else if (value < before) other++
+  }
+  return anew <= FALLS.anew * rises && other <= FALLS.other * rises
 }
 
 /**

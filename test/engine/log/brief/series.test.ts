@@ -101,3 +101,29 @@ describe('series of one name and entity', () => {
       expect(told(requests(users, each))).toEqual([['info ms', {}, 2_000]])
   })
 })
+
+describe('a number that is called as counters are', () => {
+  const one = (value: (i: number) => number) =>
+    numbersOf(linesOf(polled('order_total', (i) => [[{}, value(i)]])))
+
+  it('is told by its values where they fall as often as they rise', () => {
+    const rows = polled('order_total', (i) => [[{}, (i < 105 ? 50 : 400) + (i % 5)]])
+    expect(numbersOf(linesOf(rows)).map(({ name, samples }) => [name, samples.at(-1)!.value])).toEqual([
+      ['disk order_total', 404],
+    ])
+    const moved = partOf(briefOf(rows, { entity: 'db1' }), 'numbers')
+    expect(moved).toEqual([expect.stringMatching(/disk order_total: 52 .* → 402 /)])
+    for (const value of [
+      (i: number) => (i * i * 7_919) % 101,
+      (i: number) => Number(i % 30 === 0),
+      (i: number) => -i,
+    ])
+      expect(one(value).map(({ name }) => name)).toEqual(['disk order_total'])
+  })
+
+  it('is told by how fast it grows where it only grows, also where it begins anew', () => {
+    for (const value of [(i: number) => 90 + 6 * i, (i: number) => 6 * (i % 20), () => 7])
+      expect(one(value).map(({ name }) => name)).toEqual(['disk order_total a second'])
+    expect(Math.max(...one((i) => 6 * (i % 20))[0]!.samples.map((sample) => sample.value))).toBe(0.1)
+  })
+})
