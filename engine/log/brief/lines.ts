@@ -222,7 +222,7 @@ export interface Telling {
   entity: string
   /** End of the window, epoch ms. */
   now: number
-  /** Label that says which entity something is of. */
+  /** Label that says which entity something is of, where its own lines do not. */
   labelOf(entity: string): string
   /** Characters of a text. */
   textMax: number
@@ -320,13 +320,21 @@ function rateText({ rate, stopped, isNew, last }: Group, told: number, telling: 
   return told === found ? `×${found} ${counted}` : `×${told}, ${found} ${counted}`
 }
 
+/** What names an entity in its own lines: another source may call it otherwise. */
+function ownLabel([line, ...others]: readonly Timed[], entity: string, { labelOf }: Telling): string {
+  const isIn = ({ row }: Timed, name: string) => String(row.labels[name] ?? '') === entity
+  const names = [labelOf(entity), ...Object.keys(line!.row.labels)].filter((name) => isIn(line!, name))
+  return names.find((name) => others.every((one) => isIn(one, name))) ?? names[0] ?? labelOf(entity)
+}
+
 /** What the lines of the focus share: a value, mostly one, or how many there are. */
 function spreadText({ lines, last, entity }: Group, telling: Telling): string {
   const { entity: own, labelOf, focus } = telling
   const recent = lines.filter(({ t }) => t >= -focus)
-  const parts = entity && entity !== own ? [labelText(labelOf(entity), entity, '', telling)] : []
+  const label = entity === own ? labelOf(entity) : ownLabel([last, ...recent], entity, telling)
+  const parts = entity && entity !== own ? [labelText(label, entity, '', telling)] : []
   for (const name of recent.length ? Object.keys(last.row.labels) : []) {
-    if (name === 'value' || name === labelOf(entity)) continue
+    if (name === 'value' || name === label) continue
     const counts = new Map<string, number>()
     for (const { row } of recent) {
       const value = String(row.labels[name] ?? '')
@@ -378,7 +386,7 @@ export function pathLine(finding: PathFinding, telling: Telling): BriefLine {
   const { normal, example, entity } = finding
   const ids = normal.row.id === example.row.id ? example.row.id : `${normal.row.id}…${example.row.id}`
   const { source, type } = example.row
-  const whose = entity ? ` {${telling.labelOf(entity)}=${entity}}` : ''
+  const whose = entity ? ` {${ownLabel([example], entity, telling)}=${entity}}` : ''
   const isSlow = finding.kind === 'slow'
   const was = isSlow ? shortNumbers(finding.usual, finding.low, finding.high, finding.wholeUsual) : []
   const now = isSlow ? shortNumbers(finding.now, finding.p90, finding.peak, finding.wholeNow) : []

@@ -1,6 +1,6 @@
 /** Each part of the brief: where it must show, and where it must not. */
 import { describe, expect, it } from 'vitest'
-import { makeBrief, renderBrief } from '../../../../engine/log/brief/brief.ts'
+import { makeBrief, NOBODY, renderBrief } from '../../../../engine/log/brief/brief.ts'
 import { briefOf, every, ordinary, partOf, request, row, samples, textOf } from './hand-made.ts'
 
 const deployed = (t: number, entity: string, version: string) =>
@@ -213,6 +213,20 @@ describe('lines', () => {
     expect(lines.filter((line) => line.includes('name resolution failed'))).toEqual([
       expect.stringMatching(/\(and in 3 more entities\)$/),
     ])
+  })
+
+  it('name the entity by the label that their events have, whatever others call it', () => {
+    const orders = every(-7_200, -1_000, 60, (i) => `order ${i} stored`, { entity: 'shop' })
+    const down = every(-300, -10, 20, () => 'shop is down', { entity: 'shop', source: 'up', type: 'down' })
+    const monitored = down.map((one) => ({ ...one, labels: { monitor: 'shop' } }))
+    const mixed = down.map(({ labels, ...one }, i) => ({
+      ...one,
+      labels: { ...(i < 10 ? {} : labels), monitor: 'shop' },
+    }))
+    for (const rows of [monitored, mixed]) {
+      const lines = partOf(briefOf([...orders, ...rows], { entity: NOBODY }), 'lines')
+      expect(lines.find((line) => line.includes(' up down '))).toMatch(/: shop is down \{monitor=shop[,}]/)
+    }
   })
 
   it('keep both ends of a long text, and hold no secret', () => {
