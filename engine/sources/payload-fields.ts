@@ -259,7 +259,8 @@ export function formatOf(value: string | number | boolean): string {
     )
     return `${unit} since 1970`
   }
-  return /^\d{4}-?\d\d/.test(String(value)) ? 'ISO 8601' : 'RFC 5322'
+  if (/^[A-Z][a-z]{2} +\d/.test(String(value))) return 'RFC 3164'
+  return /^\d{4}[-/]?\d\d/.test(String(value)) ? 'ISO 8601' : 'RFC 5322'
 }
 
 /* Two times of one thing: when it began, and when it was over. */

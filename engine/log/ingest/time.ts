@@ -59,7 +59,7 @@ const NUMBER = /^[+-]?\d{1,64}(?:\.\d{0,64})?$/
  */
 export function parseEventTime(value: unknown, nowMs: number): EventTime {
   if (value === undefined || value === null || value === '') return NONE
-  const ts = epochMs(value)
+  const ts = epochMs(value, nowMs)
   const given = typeof value === 'object' && 'given' in value ? String(value.given) : textOf(value)
   if (ts === null || !Number.isFinite(ts)) return { ts: null, claimed: null, unknown: given }
   const [earliest, latest] = eventTimeSpan(nowMs)
@@ -67,8 +67,8 @@ export function parseEventTime(value: unknown, nowMs: number): EventTime {
   return { ts, claimed: null }
 }
 
-function epochMs(value: unknown): number | null {
-  if (typeof value === 'string') return parseText(value)
+function epochMs(value: unknown, nowMs: number): number | null {
+  if (typeof value === 'string') return parseText(value, nowMs)
   if (typeof value === 'number') return sinceEpoch(value)
   return isKnown(value) ? value.ms : null
 }
@@ -79,13 +79,13 @@ const isKnown = (value: unknown): value is KnownTime =>
 const textOf = (value: unknown): string =>
   (typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value).trim()).slice(0, CLAIMED_MAX)
 
-const parseText = (text: string): number | null =>
+const parseText = (text: string, nowMs: number): number | null =>
   parsePlain(text) ??
   (NUMBER.test(text)
     ? NANOS.test(text)
       ? nanosToMs(text)
       : sinceEpoch(Number(text))
-    : (parseIso(text) ?? (text.length > TEXT_MAX ? null : parseWritten(text.trim()))))
+    : (parseIso(text) ?? (text.length > TEXT_MAX ? null : parseWritten(text.trim(), nowMs))))
 
 /**
  * By its digits: a number has but every 256th nanosecond of now, so that a whole millisecond would be the one before.
@@ -154,7 +154,7 @@ function digit(text: string, at: number): number {
   return value >= 0 && value <= 9 ? value : Number.NaN
 }
 
-/* Times in words: of mail (RFC 5322), HTTP (RFC 9110), C's asctime, access logs, and ISO 8601 without dashes. */
+/* Times in words: of mail (RFC 5322), HTTP (RFC 9110), C's asctime, access logs, syslog, and ISO 8601 otherwise spelled. */
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 /** Zones of RFC 5322 (obs-zone), hours ahead of UTC. */
@@ -195,23 +195,40 @@ const FORMS: readonly Form[] = [
     pattern: /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)?(?:[.,](\d+))?(Z|[+-]\d\d(?::?\d\d)?)?$/,
     parts: ['year', 'month', 'day', 'hour', 'minute', 'second', 'fraction', 'zone'],
   },
+  {
+    // 2026/11/22 10:59:00, as nginx and Go write it
+    pattern: new RegExp(`^(\\d{4})/(\\d\\d)/(\\d\\d) ${CLOCK} ?${ZONE}?$`),
+    parts: ['year', 'month', 'day', 'hour', 'minute', 'second', 'fraction', 'half', 'zone'],
+  },
+  {
+    // Nov 22 10:59:00 (RFC 3164)
+    pattern: new RegExp(`^([A-Z][a-z]{2}) {1,2}(\\d{1,2}) ${CLOCK}$`),
+    parts: ['month', 'day', 'hour', 'minute', 'second', 'fraction', 'half'],
+  },
 ]
 
-/** Epoch ms of a time in one of these forms, UTC where it has no zone; null where it is none, or no time that exists. */
-function parseWritten(text: string): number | null {
+/**
+ * Epoch ms of a time in one of these forms, UTC where it has no zone, the last that has been where it has no year; null
+ * where it is none, or no time that exists.
+ */
+function parseWritten(text: string, nowMs: number): number | null {
   for (const { pattern, parts } of FORMS) {
     const match = pattern.exec(text)
     if (!match) continue
     const found = (part: Part): string | undefined =>
       parts.includes(part) ? match[1 + parts.indexOf(part)] : undefined
     const month = found('month')!
-    return instantOf({
-      year: Number(found('year')),
+    const rest = {
       month: /\D/.test(month) ? MONTHS.indexOf(month.toLowerCase()) + 1 : Number(month),
       day: Number(found('day')),
       ...{ hour: found('hour')!, minute: Number(found('minute')), second: Number(found('second') ?? '0') },
       ...{ ms: msOf(found('fraction')), half: found('half'), zone: found('zone'), name: found('name') },
-    })
+    }
+    const year = found('year')
+    const now = new Date(nowMs).getUTCFullYear()
+    if (year !== undefined) return instantOf({ year: Number(year), ...rest })
+    const times = [now + 1, now, now - 1].map((one) => instantOf({ year: one, ...rest }))
+    return times.find((at) => at !== null && at <= nowMs + FUTURE_MS) ?? null
   }
   return null
 }

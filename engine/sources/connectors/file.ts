@@ -13,7 +13,14 @@ import { countWords } from '../../../schemas/plain-words.ts'
 import type { FileConfig } from '../../../schemas/types.ts'
 import { oneLine } from '../../log/ingest/label.ts'
 import { compileGroups, compileSearch, groupNames, patternFault } from '../../model/pattern.ts'
-import { type MappedEvent, type PollConnector, type Polled, type Reach, UpstreamError } from './connector.ts'
+import {
+  type MappedEvent,
+  objectOf,
+  type PollConnector,
+  type Polled,
+  type Reach,
+  UpstreamError,
+} from './connector.ts'
 import { compileWanted, jsonLine, messageOf, plainLine, textFields } from './upstream.ts'
 
 const TEXT_MAX = 300
@@ -39,10 +46,23 @@ const TIMES = ['time', 'timestamp', '@timestamp', 'ts']
 /** Names of zones, which no logger writes for anything else; those of several zones, too, so that no time loses its zone. */
 const ZONES =
   'UTC|GMT|[ECMP][SD]T|WES?T|CES?T|EES?T|MSK|BST|IST|JST|KST|HKT|SGT|PKT|BRT|SAST|A[CEKW][SD]T|NZ[SD]T|HST'
-/** A date and time at the beginning of a line, as loggers write it: ISO 8601, also with a space, in brackets. */
+/** A date and time at the beginning of a line, as loggers write it: ISO 8601, also with a space, with slashes, in brackets. */
 const TIME = new RegExp(
-  `^\\W{0,2}(\\d{4}-\\d\\d-\\d\\d[T ]\\d{1,2}:\\d\\d:\\d\\d(?:[.,]\\d{1,9})?(?: ?[AaPp][Mm]\\b)?(?:Z| ?[+-]\\d\\d:?\\d\\d(?!\\d)| (?:${ZONES})\\b)?)`,
+  `^\\W{0,2}(\\d{4}(?:-\\d\\d-|/\\d\\d/)\\d\\d[T ]\\d{1,2}:\\d\\d:\\d\\d(?:[.,]\\d{1,9})?(?: ?[AaPp][Mm]\\b)?(?:Z| ?[+-]\\d\\d:?\\d\\d(?!\\d)| (?:${ZONES})\\b)?)`,
 )
+
+const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)'
+const DAY_TIME = `${MONTH} {1,2}\\d{1,2} \\d\\d:\\d\\d:\\d\\d(?:\\.\\d{1,9})?`
+/** As servers write it. */
+const SERVER_TIMES = [
+  // [Sun Nov 29 10:50:18.123456 2026] of Apache's errors, and syslog's Nov 29 10:50:18
+  new RegExp(`^\\W{0,2}((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${DAY_TIME} \\d{4})\\b`),
+  new RegExp(`^(${DAY_TIME}) `),
+  // 192.0.2.1 - - [29/Nov/2026:10:50:18 +0000] of access logs, also with the name of the host before
+  new RegExp(`^(?:\\S+ [^"[\\]]{0,200})?\\[(\\d\\d/${MONTH}/\\d{4}:\\d\\d:\\d\\d:\\d\\d(?: [+-]\\d{4})?)\\]`),
+]
+/** Lines of one poll that are looked at before a notice says that none has a time. */
+const UNTIMED_LINES = 20
 
 interface FileItem {
   raw: string
@@ -97,11 +117,8 @@ function compileLines({ key, label_pattern: pattern }: FileConfig): ReturnType<P
   return ({ value }) => {
     const { raw, file, path, at, inode } = { ...NO_ITEM, ...(value as Partial<FileItem>) }
     const line = plainLine(raw)
-    const first = line.split('\n', 1)[0]!
     const fields = jsonLine(line)
-    const time = fields
-      ? TIMES.map((name) => fields[name]).find((one) => one !== undefined)
-      : TIME.exec(first)?.[1]
+    const time = timeOf(line, fields)
     const event: MappedEvent = {
       eventType: 'log',
       text: oneLine(messageOf(fields) ?? line, TEXT_MAX),
@@ -119,6 +136,15 @@ function compileLines({ key, label_pattern: pattern }: FileConfig): ReturnType<P
     }
     return [event]
   }
+}
+
+/** What the line says of when it was written. @param fields those of a JSON line. */
+function timeOf(line: string, fields: Record<string, unknown> | null): unknown {
+  // MongoDB writes {"t": {"$date": …}}.
+  if (fields)
+    return TIMES.map((name) => fields[name]).find((one) => one !== undefined) ?? objectOf(fields.t).$date
+  const first = line.split('\n', 1)[0]!
+  return [TIME, ...SERVER_TIMES].map((form) => form.exec(first)?.[1]).find((one) => one !== undefined)
 }
 
 /** A sample a person made up to try a label may lack what every line has. */
@@ -202,6 +228,8 @@ interface Place {
   headBytes: number
   /** Its size then: one that has not grown since gives its last line, too, where lines may continue. */
   size: number
+  /** No line of the last poll that brought some had a time. */
+  isUntimed?: true
 }
 
 type Cursor = Record<string, Place>
@@ -211,6 +239,11 @@ interface Taking {
   left: number
   more: boolean
   notices: string[]
+  /** Lines of the file at hand that were looked at for a time, and whether one had one. */
+  seen: number
+  isTimed: boolean
+  /** Paths of the files whose newest lines have none. */
+  untimed: string[]
 }
 
 async function pollFiles(config: FileConfig, cursor: string | null, reach: Reach): Promise<Polled> {
@@ -218,7 +251,10 @@ async function pollFiles(config: FileConfig, cursor: string | null, reach: Reach
   const names = namesOf(reach)
   const paths = await filesOf(config.path, names)
   const isPattern = basename(config.path).includes('*')
-  const taking: Taking = { items: [], left: POLL_BYTES, more: false, notices: [] }
+  const taking: Taking = {
+    ...{ items: [], left: POLL_BYTES, more: false, notices: [] },
+    ...{ seen: 0, isTimed: false, untimed: [] },
+  }
   if (paths.length > FILES_MAX)
     taking.notices.push(`${paths.length} files have this form; the first ${FILES_MAX} by name are read.`)
   const next: Cursor = {}
@@ -229,10 +265,8 @@ async function pollFiles(config: FileConfig, cursor: string | null, reach: Reach
       const real = await allowedPath(path, names)
       // A file that comes once the source is at work is read from its start.
       const isFresh = before === undefined && known !== null
-      next[path] = await readOn(
-        { config, path, real, before, fromStart: isFresh || config.from_start === true },
-        taking,
-      )
+      const fromStart = isFresh || config.from_start === true
+      next[path] = await readTimed({ config, path, real, before, fromStart }, taking)
     } catch (error) {
       const fault = faultOf(error, path)
       if (before) next[path] = before
@@ -242,6 +276,13 @@ async function pollFiles(config: FileConfig, cursor: string | null, reach: Reach
       taking.notices.push(fault.message)
     }
     if (taking.left <= 0) taking.more = true
+  }
+  const [untimed, ...more] = taking.untimed
+  if (untimed !== undefined) {
+    const files = more.length === 0 ? untimed : `${untimed} and ${countWords(more.length, 'other file')}`
+    taking.notices.push(
+      `The newest lines of ${files} begin with no time that is understood: they have the time of their arrival.`,
+    )
   }
   // Where none can be read the source does no work: that is an error; where some can, a notice says which cannot.
   const [first] = faults
@@ -264,6 +305,16 @@ interface Reading {
   real: string
   before: Place | undefined
   fromStart: boolean
+}
+
+/** Reads what a file gained, and keeps whether its lines had a time until there are others. */
+async function readTimed(reading: Reading, taking: Taking): Promise<Place> {
+  Object.assign(taking, { seen: 0, isTimed: false })
+  const place = await readOn(reading, taking)
+  const isUntimed = taking.seen === 0 ? reading.before?.isUntimed : !taking.isTimed
+  if (!isUntimed) return place
+  taking.untimed.push(reading.path)
+  return { ...place, isUntimed }
 }
 
 /** Reads what a file gained, and before that the rest of the one that had its name. @returns where it stands now */
@@ -370,7 +421,10 @@ async function readLines(handle: FileHandle, span: Span, taking: Taking): Promis
       inode,
       ...(held.isCut ? { cut: true } : {}),
     }
-    if (raw.trim() !== '' && isWanted(raw)) taking.items.push(JSON.stringify(item))
+    if (raw.trim() !== '' && isWanted(raw)) {
+      taking.items.push(JSON.stringify(item))
+      noteTime(raw, taking)
+    }
     held = null
   }
   for (let start = 0; start < bytesRead; ) {
@@ -397,6 +451,13 @@ async function readLines(handle: FileHandle, span: Span, taking: Taking): Promis
   taking.left -= done
   if (!isWhole) taking.more = true
   return span.at + done
+}
+
+function noteTime(raw: string, taking: Taking): void {
+  if (taking.isTimed || taking.seen >= UNTIMED_LINES) return
+  const line = plainLine(raw)
+  taking.seen++
+  taking.isTimed = timeOf(line, jsonLine(line)) !== undefined
 }
 
 /** Hash of the first bytes of a file. */

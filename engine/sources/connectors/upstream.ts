@@ -148,10 +148,22 @@ function reasonOf(error: unknown, signal: AbortSignal): string {
  */
 
 const ANSI = new RegExp(`${String.fromCharCode(0x1b)}\\[[0-9;?]*[A-Za-z]`, 'g')
+const WORDS = 'trace|debug|info|notice|warn|warning|error|fatal|crit|critical'
+/** What a program says in brackets, such as `[error]`, `[core:error]`, `[Warning]`; the last three are of nginx, Apache and MySQL. */
+const BRACKETED = `${WORDS}|emerg|alert|note`
 /** A level as loggers write it: a word in capitals, in brackets, or after `level=`. */
-const LEVEL =
-  /\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRIT|CRITICAL)\b|\blevel"?[=:]\s*"?([a-zA-Z]+)|^\W{0,3}(trace|debug|info|notice|warn|warning|error|fatal|crit|critical)\b/
-const LEVELS: Readonly<Record<string, string>> = { WARNING: 'WARN', CRITICAL: 'CRIT' }
+const LEVEL = new RegExp(
+  [
+    `\\b(${WORDS.toUpperCase()})\\b`,
+    '\\blevel"?[=:]\\s*"?([a-zA-Z]+)',
+    `^\\W{0,3}(${WORDS})\\b`,
+    // Apache numbers its traces.
+    `\\[(?:\\w+:)?(${BRACKETED}|${BRACKETED.replaceAll(/\b[a-z]/g, (first) => first.toUpperCase())})\\d?\\]`,
+  ].join('|'),
+)
+const LEVELS: Readonly<Record<string, string>> = {
+  ...{ WARNING: 'WARN', CRITICAL: 'CRIT', ALERT: 'CRIT', EMERG: 'CRIT', NOTE: 'NOTICE' },
+}
 /** Combined log format and its kin: "GET /path HTTP/1.1" 200. */
 const REQUEST = /"(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) [^"]*"\s+(\d{3})\b/
 /** Where a level or a request is looked for; what follows is message. */
@@ -183,7 +195,10 @@ export function jsonLine(line: string): Record<string, unknown> | null {
 export function textFields(line: string): { level?: string; http_method?: string; http_status?: number } {
   const head = line.slice(0, SEARCHED)
   const level = LEVEL.exec(head)
-  const found = (level?.[1] ?? level?.[2] ?? level?.[3])?.toUpperCase()
+  const found = level
+    ?.slice(1)
+    .find((word) => word !== undefined)
+    ?.toUpperCase()
   const request = REQUEST.exec(head)
   return {
     ...(found === undefined ? {} : { level: LEVELS[found] ?? found }),

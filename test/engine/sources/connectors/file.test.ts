@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseEventTime } from '../../../../engine/log/ingest/time.ts'
 import { file } from '../../../../engine/sources/connectors/file.ts'
 import { mapped, reach } from './reach.ts'
 
@@ -78,7 +79,7 @@ describe('lines of a file', () => {
     appendFileSync(log, 'after the cut, and longer than what was read before\n')
     expect(await poll()).toMatchObject({
       lines: ['after the cut, and longer than what was read before'],
-      notice: `${log} was cut and written anew: it is read from its start.`,
+      notice: expect.stringContaining(`${log} was cut and written anew: it is read from its start.`),
     })
   })
 
@@ -139,6 +140,40 @@ describe('lines of a file', () => {
     expect(events[2]!.context).toMatchObject({ order: { id: 'ORD-7' }, line: { level: 'warn' } })
   })
 
+  /** Of nginx, Apache, rsyslog, MySQL and MongoDB, in the forms of their documentation. */
+  it.each([
+    ['2026/11/20 10:50:18 [error] 12#12: *1 connect() failed', '10:50:18.000', 'ERROR'],
+    ['[Fri Nov 20 10:50:18.123456 2026] [core:error] [pid 7] AH00037: link', '10:50:18.123', 'ERROR'],
+    ['Nov 20 10:50:18 web1 pay[12]: started', '10:50:18.000', undefined],
+    ['192.0.2.1 - an [20/Nov/2026:11:50:18 +0100] "GET /a HTTP/1.1" 502 1', '10:50:18.000', undefined],
+    ['2026-11-20T10:50:18.123456Z 0 [Warning] [MY-010068] [Server] no CA', '10:50:18.123', 'WARN'],
+    ['2026-11-20T10:50:18.123456Z 0 [Note] [MY-010051] [Server] up', '10:50:18.123', 'NOTICE'],
+    ['{"t":{"$date":"2026-11-20T10:50:18.123+00:00"},"s":"I","msg":"up"}', '10:50:18.123', undefined],
+  ])('of servers say their time and level: %s', async (line, clock, level) => {
+    writeFileSync(log, `${line}\n`)
+    const { events, notice } = await source({ from_start: true }).poll()
+    const { ts } = parseEventTime(events[0]!.eventTime, Date.parse('2026-11-20T12:00:00Z'))
+    expect([new Date(ts ?? 0).toISOString(), events[0]!.context.level]).toEqual([
+      `2026-11-20T${clock}Z`,
+      level,
+    ])
+    expect(notice).toBeUndefined()
+  })
+
+  it('that have no time are told of in the notice, until there are some that have one', async () => {
+    writeFileSync(log, 'a\nb\n')
+    writeFileSync(join(folder, 'b.log'), 'c\n')
+    const { poll } = source({ path: join(folder, '*.log'), from_start: true })
+    const notice = (files: string) =>
+      `The newest lines of ${files} begin with no time that is understood: they have the time of their arrival.`
+    expect((await poll()).notice).toBe(notice(`${log} and 1 other file`))
+    expect((await poll()).notice).toBe(notice(`${log} and 1 other file`))
+    appendFileSync(join(folder, 'b.log'), 'd\n2026-11-20 12:00:00 e\n')
+    expect((await poll()).notice).toBe(notice(log))
+    appendFileSync(log, '2026-11-20 12:00:00 f\n')
+    expect((await poll()).notice).toBeUndefined()
+  })
+
   it('of many files of one form are read, those that come later from their start', async () => {
     writeFileSync(join(folder, 'a.log'), 'a\n')
     writeFileSync(join(folder, 'c.txt'), 'c\n')
@@ -183,7 +218,7 @@ describe('a file that cannot be read any more', () => {
     const { poll } = source({ from_start: true })
     expect((await asNobody(poll)).lines).toEqual(['a'])
     chmodSync(log, 0)
-    appendFileSync(log, 'b\n')
+    appendFileSync(log, '2026-11-20T12:00:00Z b\n')
     await expect(asNobody(poll)).rejects.toMatchObject({
       message: `${log} may not be read by the user that the daemon runs as: give that user the right to read it and to pass its folders.`,
       // An upstream that fails is left alone for up to an hour; a file is looked at again soon.
@@ -191,7 +226,7 @@ describe('a file that cannot be read any more', () => {
     })
     chmodSync(log, 0o644)
     const again = await asNobody(poll)
-    expect([again.lines, again.notice]).toEqual([['b'], undefined])
+    expect([again.lines, again.notice]).toEqual([['2026-11-20T12:00:00Z b'], undefined])
   })
 
   it('is an error whatever the reason, but for one that a rotation took away', async () => {
@@ -240,7 +275,7 @@ describe('which files may be read', () => {
     const inside = join(folder, 'logs')
     mkdirSync(inside)
     writeFileSync(join(folder, 'secret.txt'), 'no\n')
-    writeFileSync(join(inside, 'a.log'), 'yes\n')
+    writeFileSync(join(inside, 'a.log'), '2026-11-20T12:00:00Z yes\n')
     symlinkSync(join(folder, 'secret.txt'), join(inside, 'b.log'))
     const fault = (path: string, files = inside) =>
       source({ path, from_start: true }, files)

@@ -66,6 +66,8 @@ describe('the time', () => {
     ['nanoseconds since 1970', '1790000000000000000'],
     ['ISO 8601', AT],
     ['RFC 5322', 'Fri, 20 Nov 2026 12:00:00 GMT'],
+    ['RFC 3164', 'Nov 20 12:00:00'],
+    ['ISO 8601', '2026/11/20 12:00:00'],
   ])('is told with its form: %s', (format, time) => {
     expect(proposed({ time }).roles).toMatchObject([{ role: 'time', field: 'time', format }])
   })
