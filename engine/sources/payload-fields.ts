@@ -4,7 +4,7 @@
  */
 import { ownField } from '../../schemas/fields-of.ts'
 import { parseText } from '../log/ingest/json.ts'
-import { isLabelName } from '../log/ingest/label.ts'
+import { isLabelName, parseTemplate } from '../log/ingest/label.ts'
 import { CLOCKS_MS, parseEventTime } from '../log/ingest/time.ts'
 
 const DEPTH_MAX = 8
@@ -37,9 +37,21 @@ export interface Field {
   in: number[]
 }
 
+/** Names whose words nothing in them tells apart: of loggers of Python, and of Serilog's compact form, clef-json.org. */
+const SPELLED: Readonly<Record<string, string>> = {
+  ...{
+    levelname: 'level',
+    loglevel: 'level',
+    '@t': 'timestamp',
+    '@m': 'message',
+    '@mt': 'body',
+    '@l': 'level',
+  },
+}
+
 /** `issueEventType`, `event_type` and `event-type` in words; of several acronyms, as in `targetIDs`, one word is made. */
 export const wordsOf = (name: string): string[] =>
-  name
+  (ownField(SPELLED, name) ?? name)
     .replaceAll(
       /([A-Z])([A-Z]+)s(?![a-z])/g,
       (_, first: string, rest: string) => `${first}${rest.toLowerCase()}s`,
@@ -379,6 +391,76 @@ export function isSaid(some: readonly Field[], texts: readonly Field[]): boolean
   )
 }
 
+/* What a text is made of. */
+
+const SAID: Readonly<Record<string, number>> = {
+  ...{ title: 10, summary: 10, message: 10, msg: 10, text: 10, log: 10, headline: 10, subject: 9, output: 9 },
+  ...{
+    description: 7,
+    body: 6,
+    content: 7,
+    details: 6,
+    detail: 6,
+    error: 7,
+    cause: 7,
+    reason: 5,
+    request: 5,
+    response: 5,
+    line: 6,
+    label: 2,
+  },
+}
+const SENTENCE = / \S/
+
+/** How well a field is what an event says, by its name and its values; 0: it is not. */
+export function textScore(field: Field): number {
+  const base = Math.max(...field.words.map((word) => ownField(SAID, word) ?? 0), 0)
+  if (base === 0 || field.times.length > 0) return 0
+  const texts = field.values.map(String)
+  if (!field.values.every((value) => typeof value === 'string') || texts.some((text) => LINK.test(text)))
+    return 0
+  let score = base + placed(field)
+  score += texts.some((text) => SENTENCE.test(text)) ? 2 : -4
+  if (texts.some((text) => /[\r\n]/.test(text.trim()))) score -= 3
+  if (texts.some((text) => text.length > 400)) score -= 2
+  // The summary of a thing is its name.
+  if (field.words.length === 1 && nounOf(field.around) > 4.5) score -= 4
+  if (/^[[{<]/.test(texts[0]!) && !/[\]]/.test(texts[0]!)) score -= 3
+  return score
+}
+
+/** What a template reads as in each of the payloads that are compared. */
+function readingsOf(template: string, fields: readonly Field[]): string[] {
+  const parts = parseTemplate(template).map((part) =>
+    typeof part === 'string' ? part : fields.find(({ path }) => path === part.field),
+  )
+  const places = new Set(fields.flatMap((field) => field.in).filter((place) => place < VALUES_KEPT))
+  const said = (field: Field | undefined, place: number) => field?.values[field.in.indexOf(place)] ?? ''
+  return [...places].map((place) =>
+    parts
+      .map((part) => (typeof part === 'string' ? part : said(part, place)))
+      .join('')
+      .trim(),
+  )
+}
+
+/** A payload has none of its fields, or not the first, so that the signs between them are left alone or in front. */
+export const leavesSigns = (template: string, fields: readonly Field[]): boolean =>
+  readingsOf(template, fields).some((text) => /^(?:[^\p{L}\p{N}]+$|: )/u.test(text))
+
+/** It names nothing, as `502` alone, or reads the same of payloads that say something else each, in whatever field. */
+export function saysNothing(template: string, fields: readonly Field[]): boolean {
+  const texts = readingsOf(template, fields)
+  if (texts.some((text) => text !== '' && !/\p{L}/u.test(text))) return true
+  return texts.length > 1 && new Set(texts).size === 1 && fields.some(isTelling)
+}
+
+const isTelling = (field: Field): boolean =>
+  field.times.length === 0 &&
+  placed(field) > -2.5 &&
+  new Set(field.values).size > 1 &&
+  field.values.every((value) => typeof value === 'string' && SENTENCE.test(value) && !LINK.test(value))
+
 /* What the names of things are worth. */
 
 /** How well a noun says what an event is about: what people watch first. */
@@ -420,6 +502,10 @@ export const NOUNS: Readonly<Record<string, number>> = {
   },
   ...{ team: 3, organization: 3, org: 3, group: 3, source: 2.5, region: 2, zone: 2, platform: 2, branch: 2 },
 }
+/** Of the best of them; 0: they are no nouns of things. */
+export const nounOf = (said: readonly string[]): number =>
+  Math.max(0, ...said.map((word) => ownField(NOUNS, word) ?? 0))
+
 /** What of a thing a field is, and what that is worth as its name; a name alone is that of the thing around it. */
 export const PARTS: Readonly<Record<string, number>> = {
   ...{

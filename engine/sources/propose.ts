@@ -33,9 +33,10 @@ import {
   isStateField,
   LINK,
   labelName,
+  leavesSigns,
   listNoun,
   meanOf,
-  NOUNS,
+  nounOf,
   objectOf,
   PARTS,
   PLACES,
@@ -43,6 +44,8 @@ import {
   placed,
   type Ranked,
   STATES,
+  saysNothing,
+  textScore,
   timeScore,
   UUID,
   words,
@@ -231,6 +234,7 @@ function typeBase(field: Field): number {
   const isOfEvent = said.includes('event') || (around.length === 1 && around[0] === 'event')
   if (isOfEvent && ['type', 'name', 'kind', 'action', 'event'].includes(last)) return 12.5 - said.length / 2
   if (KINDS.has(last)) {
+    if (around.some((word) => PLACES.has(word))) return 0
     const whose = said.length > 1 ? said.slice(0, -1) : field.depth < 1 ? [] : around
     const isOther = [...said.slice(0, -1), ...around].some((word) => OTHERS.has(word))
     // The type of a repository, or of a check, is the same whatever happens to it.
@@ -277,39 +281,6 @@ function stateBeside({ field }: Ranked, ranked: readonly Ranked[]): Ranked | und
 
 /* The text. */
 
-const SAID: Readonly<Record<string, number>> = {
-  ...{ title: 10, summary: 10, message: 10, msg: 10, text: 10, log: 10, headline: 10, subject: 9, output: 9 },
-  ...{
-    description: 7,
-    body: 6,
-    content: 7,
-    details: 6,
-    detail: 6,
-    error: 7,
-    reason: 5,
-    response: 5,
-    line: 6,
-    label: 2,
-  },
-}
-const SENTENCE = / \S/
-
-function textScore(field: Field): number {
-  const base = Math.max(...field.words.map((word) => ownField(SAID, word) ?? 0), 0)
-  if (base === 0 || field.times.length > 0) return 0
-  const texts = field.values.map(String)
-  if (!field.values.every((value) => typeof value === 'string') || texts.some((text) => LINK.test(text)))
-    return 0
-  let score = base + placed(field)
-  score += texts.some((text) => SENTENCE.test(text)) ? 2 : -4
-  if (texts.some((text) => /[\r\n]/.test(text.trim()))) score -= 3
-  if (texts.some((text) => text.length > 400)) score -= 2
-  // The summary of a thing is its name.
-  if (field.words.length === 1 && nounOf(field.around) > 4.5) score -= 4
-  if (/^[[{<]/.test(texts[0]!) && !/[\]]/.test(texts[0]!)) score -= 3
-  return score
-}
-
 interface FoundText {
   template: string
   used: string[]
@@ -325,17 +296,22 @@ function textOf(
   const ranked = best(fields, textScore, 5)
   const [first] = ranked
   if (!first) return madeText(fields, type, entity)
-  const chosen = apart(ranked)
+  // Payloads without one of these may have one that says less.
+  const chosen = apart([...ranked, ...best(fields, textScore, 1.5)])
   const isEverywhere = isInAll(chosen, fields)
   const used = chosen.map(({ path }) => path)
   const role = roleOf('text', first, 'a sentence by its name and value', [9, 6])
   const about = aboutOf(fields, chosen, type, entity)
   const sentence = placeholders(used)
-  if (about !== '') return { template: `${about}${isEverywhere ? ': ' : ' '}${sentence}`, used, role }
+  const whole = (before: string) => {
+    const template = before + sentence
+    return { template: leavesSigns(template, fields) ? sentence : template, used, role }
+  }
+  if (about !== '') return whole(`${about}${isEverywhere ? ': ' : ' '}`)
   const isPartOfIt =
     first.field.above.some((word) => word === 'error' || word === 'errors') || first.score < 7.2
   const prefix = type !== undefined && (isPartOfIt || !isEverywhere) ? `{${type}}: ` : ''
-  return { template: prefix + sentence, used, role }
+  return whole(prefix)
 }
 
 const placeholders = (paths: readonly string[]): string => paths.map((path) => `{${path}}`).join('')
@@ -393,7 +369,8 @@ function madeText(
     'no field is a sentence: made of what is known',
     [9, 6],
   )
-  return { template: parts.join(' '), used: [], role }
+  const template = parts.join(' ')
+  return saysNothing(template, fields) ? null : { template, used: [], role }
 }
 
 function differs(field: Field, fields: readonly Field[], path: string | undefined): boolean {
@@ -409,9 +386,6 @@ const WATCHERS = words('monitoring reporting alerting sending notification')
 /** The key of a ticket, as people say it. */
 const TICKET = /^[A-Z][A-Z0-9]{0,9}-\d+$/
 
-const nounOf = (said: readonly string[]): number =>
-  Math.max(0, ...said.map((word) => ownField(NOUNS, word) ?? 0))
-
 function entityScore(field: Field): number {
   const texts = field.values.map(String)
   if (field.times.length > 0 || has(field, NONE_OF_IT)) return 0
@@ -423,7 +397,7 @@ function entityScore(field: Field): number {
   let base = isPart ? nounOf(isEntry ? listNoun(field) : field.around) : nounOf([rest.at(-1)!])
   if (WATCHERS.has(rest[0] ?? '')) return 0
   // The name of the whole.
-  if (field.path === 'name') base = 4
+  if (field.words.join('_') === 'name' && field.depth < 1) base = Math.max(base, 4)
   if (isPart && field.isOfKind) base = Math.max(base, 6.5)
   if (isPart && base === 0 && texts.every((text) => TICKET.test(text))) base = 4.5
   if (base === 0) return 0

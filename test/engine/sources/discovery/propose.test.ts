@@ -192,6 +192,76 @@ describe('the text', () => {
     const both = { type: 'd', title: 'a title here', message: 'and a message' }
     expect(configOf(one, both, { type: 'c' }).text_template).toBe('{type}: {title}')
   })
+
+  it('has no sign left over where a payload has nothing before it, nor a type that is that of its repository', () => {
+    const repository = { type: 'repository', full_name: 'acme/shop' }
+    // Bitbucket, event payloads: a push, a pull request, a build status.
+    const target = { hash: '709d658dc5b6d6afcd46049c2f332ee3f515a67d', message: 'mend the cart' }
+    const config = configOf(
+      { repository, push: { changes: [{ new: { type: 'branch', name: 'main', target } }] } },
+      { repository, pullrequest: { title: 'Mend the cart', state: 'OPEN', updated_on: AT } },
+      { repository, commit_status: { name: 'build', description: 'all tests passed', state: 'SUCCESSFUL' } },
+    )
+    expect(config.text_template).toBe(
+      '{pullrequest.title}{commit_status.description}{push.changes.0.new.target.message}',
+    )
+    expect(config.event_type_field).not.toBe('repository.type')
+  })
+
+  it.each([
+    // logging of Python, LogRecord attributes
+    [
+      { asctime: '2026-11-20 12:00:00,123', levelname: 'ERROR', name: 'shop.pay', message: 'pay failed' },
+      { time: 'asctime', type: 'levelname', text: '{message}' },
+    ],
+    // clef-json.org: by the compact formatter of Serilog, and by the one that renders
+    [
+      { '@t': AT, '@mt': 'Payment of {User} failed', '@l': 'Error', User: 'bob', Application: 'shop' },
+      { time: '@t', type: '@l', text: '{@mt}' },
+    ],
+    [
+      { '@t': AT, '@m': 'Payment of bob failed', '@mt': 'Payment of {User} failed', '@l': 'Error' },
+      { time: '@t', type: '@l', text: '{@m}' },
+    ],
+    // nginx, log_format escape=json
+    [
+      { time_local: '20/Nov/2026:12:00:00 +0000', request: 'GET /cart HTTP/1.1', status: 502 },
+      { time: 'time_local', type: 'status', text: '{status}: {request}' },
+    ],
+  ])('is what a logger calls so: %j', (payload, { time, type, text }) => {
+    expect(configOf(payload)).toMatchObject({
+      event_time_field: time,
+      event_type_field: type,
+      text_template: expect.stringContaining(text),
+    })
+  })
+
+  it('says what is watched and why, where the payload has it in attributes', () => {
+    // Better Stack, outgoing webhooks of an incident
+    const attributes = {
+      name: 'Web',
+      cause: 'Status 500',
+      status: 'Started',
+      team_name: 'Acme',
+      started_at: AT,
+    }
+    const config = configOf({ data: { id: '1', type: 'incident', attributes } })
+    expect(config.text_template).toBe(
+      '{data.attributes.name} {data.attributes.status}: {data.attributes.cause}',
+    )
+    expect(config.labels?.[0]).toEqual({ name: 'name', field: 'data.attributes.name', primary: true })
+  })
+
+  it('is none where it would be a number alone, or the same of payloads that say something else each', () => {
+    const request = { method: 'GET', uri: '/cart', status: '502' }
+    expect(configOf(request, { ...request, status: '200' })).not.toHaveProperty('text_template')
+    const [one, other] = ['order 5 is stored', 'payment 7 failed'].map((what) => ({ app: 'shop', what }))
+    expect(configOf(one, other)).not.toHaveProperty('text_template')
+    // The same each time, and that is all there is to say.
+    expect(configOf({ app: 'shop', state: 'up' }, { app: 'shop', state: 'up' }).text_template).toBe(
+      '{state} {app}',
+    )
+  })
 })
 
 describe('a list', () => {
