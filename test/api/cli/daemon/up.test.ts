@@ -1,7 +1,17 @@
 /** The built command as a process: starts, refusals, signals, files. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -374,5 +384,60 @@ describe('svc up', () => {
     const { output } = await ended(['read', 'key=k', '--window', '1h', '--svcd', again.url])
     expect(output).toContain('before the backup')
     expect(output).not.toContain('after the backup')
+  })
+})
+
+describe('a command whose standard output nobody takes', () => {
+  const catalog = (name: string) => {
+    const file = join(home, '..', `${name}.yaml`)
+    writeFileSync(file, `sources:\n  - { name: ${name}, connector: webhook }\n`)
+    return file
+  }
+  /** @param lost closes standard output, or both, before the command writes */
+  const unread = async (args: string[], lost: 'out' | 'both' = 'out') => {
+    const { child, output } = launch(args)
+    child.stdout!.destroy()
+    if (lost === 'both') child.stderr!.destroy()
+    const [code] = (await once(child, 'close')) as [number]
+    return { code, output: output() }
+  }
+
+  it('does what it is for, and exits with what that came to; a tail ends', async () => {
+    const { url } = await started()
+    const at = ['--svcd', url]
+    expect((await unread(['catalog', 'plan', catalog('a'), ...at])).code).toBe(2)
+    expect(await unread(['catalog', 'apply', catalog('a'), '--yes', ...at])).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('applied as change-set'),
+    })
+    expect((await unread(['catalog', 'apply', catalog('b'), '--yes', ...at], 'both')).code).toBe(0)
+    expect((await ended(['sources', 'list', ...at])).output).toMatch(/^a .*\nb /m)
+    const source = (await (await fetch(`${url}/api/sources/a`)).json()) as { ingest_key: string }
+    const tail = { ...launch(['tail', ...at]), url }
+    running.push(tail)
+    tail.child.stdout!.destroy()
+    await expect
+      .poll(async () => {
+        await fetch(`${url}/ingest/${source.ingest_key}`, { method: 'POST', body: '{"x":1}' })
+        return tail.child.exitCode
+      })
+      .toBe(0)
+  })
+
+  it.skipIf(!existsSync('/dev/full'))('says what it cannot write, and exits with 74', async () => {
+    const { url } = await started()
+    const full = openSync('/dev/full', 'w')
+    const args = ['catalog', 'apply', catalog('c'), '--yes', '--svcd', url]
+    const child = spawn(process.execPath, [command, ...args], {
+      env: { PATH: process.env.PATH, HOME: join(home, '..'), SVC_HOME: home },
+      stdio: ['ignore', full, 'pipe'],
+    })
+    let said = ''
+    child.stderr!.on('data', (chunk) => {
+      said += chunk
+    })
+    expect(await once(child, 'close')).toEqual([74, null])
+    closeSync(full)
+    expect(said).toMatch(/^svc: cannot write standard output: ENOSPC.*\napplied as change-set/)
   })
 })
