@@ -455,11 +455,12 @@ export const REASONS: Readonly<Record<string, string>> = {
 
 const DRIFT_NAMED = 5
 
-/** Which parts were changed by hand and stay so. */
+/** Which parts were changed by hand and stay so: as they say themselves, or as whoever merged said. */
 export function driftText(drifted: Outcome['parts']): string {
   const named = drifted.slice(0, DRIFT_NAMED).map(({ kind, name }) => `${kindWord(kind)} ${name}`)
   const more = drifted.length > DRIFT_NAMED ? ` and ${drifted.length - DRIFT_NAMED} more` : ''
-  return `changed by hand, and kept by sync: warn: ${named.join(', ')}${more}`
+  const by = drifted.every(({ sync }) => sync === 'warn') ? 'sync: warn' : 'a merge'
+  return `changed by hand, and kept by ${by}: ${named.join(', ')}${more}`
 }
 
 /** The first problem of the files, with its place, and how many more there are. */

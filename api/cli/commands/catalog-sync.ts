@@ -210,7 +210,8 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
   if (flags.merge && after === 'out_of_sync')
     io.err('what was changed by hand stays; "svc catalog adopt" brings it into the files\n')
   io.err(
-    set === null
+    // The state has the change-set of what was applied last.
+    set === null || set === found.change_set
       ? 'nothing changed\n'
       : `applied as change-set ${set}; "svc changes undo ${set}" takes it back\n`,
   )

@@ -7,7 +7,7 @@ import { unmanagedText } from '../../../api/cli/catalog-text.ts'
 import { buildServer } from '../../../api/http/server.ts'
 import { createEngine } from '../../../engine/local.ts'
 import type { CatalogSyncHistory } from '../../../schemas/types.ts'
-import { gitWorld, SHOP } from '../../engine/reconcile/git-world.ts'
+import { gitWorld, SHOP, TRIGGER } from '../../engine/reconcile/git-world.ts'
 import { svc } from './cli-harness.ts'
 
 const opened: (() => unknown)[] = []
@@ -215,6 +215,12 @@ it('merges a commit with what was changed by hand, tells a conflict by its three
   expect((await run('--ours', 'file')).code).toBe(64)
   const settled = await run('--merge', '--ours', 'instance', '--apply', '--yes')
   expect([settled.code, settled.err]).toEqual([0, expect.stringContaining('what was changed by hand stays')])
+  expect(settled.err).toContain('nothing changed\n')
+  git.commit({ 'shop.yaml': SHOP(9, TRIGGER('more')) }, 'one more')
+  const added = await run('--merge', '--apply', '--yes')
+  expect([added.code, added.err]).toEqual([0, expect.stringContaining('applied as change-set')])
+  const again = await run('--merge', '--apply', '--yes')
+  expect([again.code, again.err]).toEqual([0, expect.stringContaining('nothing changed\n')])
   const patch = await svc(['catalog', 'adopt', '--patch', '-', '--svcd', url])
   expect([patch.code, patch.out]).toEqual([
     0,

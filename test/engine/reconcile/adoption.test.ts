@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { formatCatalog } from '../../../engine/declared/catalog/lint.ts'
 import type { Repository } from '../../../engine/reconcile/git.ts'
-import type { CatalogAdoption, CatalogPullRequestOpened, CatalogSync } from '../../../schemas/types.ts'
+import type {
+  CatalogAdoption,
+  CatalogPullRequestOpened,
+  CatalogSync,
+  CatalogSyncHistory,
+} from '../../../schemas/types.ts'
 import { startHere } from '../../contract/instance.ts'
 import { gitServer } from './git-server.ts'
 import { gitWorld, SHOP, TRIGGER } from './git-world.ts'
@@ -219,6 +224,9 @@ describe('what was changed by hand', () => {
     expect(await svc.post('/api/catalog/sync', { merge: true, apply: true, ours: 'instance' })).toMatchObject(
       { state: 'out_of_sync', code: 'drifted', applied: { id: head } },
     )
+    const { entries } = await svc.get<CatalogSyncHistory>('/api/catalog/sync/history')
+    const told = entries.map(({ reason }) => reason)
+    expect(told).toContain('changed by hand, and kept by a merge: trigger gateway-errors')
     expect(await svc.get('/api/triggers/gateway-errors')).toMatchObject({ cooldown: '1h' })
     const { files, conflicts } = await adoption()
     expect([conflicts, files[0]!.patch]).toEqual([0, expect.stringContaining('-cooldown: 3h\n+cooldown: 1h')])
