@@ -363,6 +363,43 @@ test('what was put by hand is laid out again by Tidy up, and stands where it sto
   await expect.poll(positions).toEqual(put.positions)
 })
 
+test('a copy says whose secrets it lacks, Paste that there is nothing to paste, and a draft of a part that is gone does not fit', async ({
+  page,
+  daemon,
+}) => {
+  const id = await imported(daemon, shop())
+  await daemon.ask('POST', '/api/sources', {
+    ...{ name: 'feed', connector: 'http_poll', poll: '1h', project: id },
+    config: {
+      ...{ url: 'http://127.0.0.1:9/', credential: 'Bearer x' },
+      labels: [{ name: 'service', field: 'service', primary: true }],
+    },
+  })
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await page.getByRole('button', { name: 'Paste', exact: true }).click()
+  await expect(page.getByRole('alert').getByText('No parts are on the clipboard')).toBeVisible()
+  await chip(page, 'source:feed').click()
+  await page.getByRole('menuitem', { name: 'Edit feed' }).click()
+  await page.getByRole('button', { name: 'Copy', exact: true }).click()
+  await expect(page.getByRole('alert').getByText('One part is copied.')).toBeVisible()
+  await page.getByRole('button', { name: 'Paste', exact: true }).click()
+  await expect(page.getByRole('alert').getByText('Type those of feed in the copies.')).toBeVisible()
+  await page.getByRole('button', { name: 'Undo', exact: true }).click()
+
+  // The notices stand over the form for a while.
+  await page.reload()
+  await node(page, 'agent:watch').dblclick()
+  const panel = page.getByRole('region', { name: 'Edit what is selected' })
+  await panel.getByRole('textbox', { name: 'Prompt' }).fill('Watch closely.')
+  await panel.getByRole('button', { name: 'Change in the draft' }).click()
+  expect((await daemon.call('DELETE', '/api/agents/builtin/watch')).status).toBe(200)
+  await page.reload()
+  await expect(page.getByText('Changed by somebody since')).toBeVisible()
+  await expect(page.locator('.editor-bar').getByRole('status')).toContainText('refused')
+  await expect(page.getByText('applying it keeps both')).toHaveCount(0)
+})
+
 test('Delete takes out the connection that was chosen by the mouse, and its part is marked as removed', async ({
   page,
   daemon,

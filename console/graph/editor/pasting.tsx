@@ -2,6 +2,7 @@
 import { Button, Group } from '@mantine/core'
 import { ClipboardPaste, Copy, Unplug } from 'lucide-react'
 import { useState } from 'react'
+import { notifications } from '../../lib/notices.ts'
 import { type Copied, readCopied } from '../draft/clipboard.ts'
 import { type Actions, lastCopiedText } from './state/use-actions.ts'
 
@@ -47,6 +48,10 @@ export function SelectionButtons({
   )
 }
 
+/** Pasting does nothing then. */
+export const sayNoParts = (): void =>
+  notifications.show({ message: 'No parts are on the clipboard: copy some in a project first.' })
+
 /** Pasting: at once within a project, and between projects after one has said how. */
 export function usePasting(actions: Actions, project: string, onPasted: (ids: string[]) => void) {
   const [found, setFound] = useState<Copied | null>(null)
@@ -69,7 +74,7 @@ export function usePasting(actions: Actions, project: string, onPasted: (ids: st
       void read
         .catch(() => '')
         .then((text) => readCopied(text) ?? readCopied(lastCopiedText()))
-        .then((copied) => copied && begin(copied))
+        .then((copied) => (copied ? begin(copied) : sayNoParts()))
     },
   }
 }

@@ -18,7 +18,8 @@ export function ChangedSince({ editor: { draft, live, preview } }: { editor: Edi
   const since = (data?.change_sets ?? []).filter(({ id }) => id > base)
   if (live.version <= base || since.length === 0) return null
   const who = [...new Set(since.map(({ actor }) => callerText(actor)))]
-  const merges = preview.answer && preview.answer.conflicts.length === 0
+  const { answer, error } = preview
+  const merges = answer && !error && answer.conflicts.length === 0 && answer.problems.length === 0
   return (
     <Alert
       color="blue"

@@ -5,6 +5,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { GraphEdge } from '../../../../schemas/types.ts'
 import { declared, dkeys } from '../../../declared-client.ts'
+import { notifications } from '../../../lib/notices.ts'
 import { type Copied, copied, pasteCopies, pasteShared } from '../../draft/clipboard.ts'
 import { connect } from '../../draft/connect.ts'
 import { operationsOf, type Step } from '../../draft/draft.ts'
@@ -134,11 +135,13 @@ export function useActions(editor: Editor, isEditing: boolean): Actions {
     pause: (part, event) => act(() => pausePart(part, event)),
     copy: async (ids) => {
       const found = copied(graph, ids)
-      if (!found) return editor.say('Select parts to copy first.')
+      if (!found) return notifications.show({ message: 'Select parts to copy first.' })
       lastCopied = JSON.stringify(found)
       // Without leave to write there, a paste in this tab still has it.
       await navigator.clipboard?.writeText(lastCopied).catch(() => undefined)
-      editor.say(`${found.parts.length === 1 ? 'One part is' : `${found.parts.length} parts are`} copied.`)
+      notifications.show({
+        message: `${found.parts.length === 1 ? 'One part is' : `${found.parts.length} parts are`} copied.`,
+      })
     },
     paste: async (found, how) => {
       if (how === 'share') {
@@ -158,9 +161,12 @@ export function useActions(editor: Editor, isEditing: boolean): Actions {
         (part, i) => specs.get(nodeId(part))!.configured.length || pasted.secretless.includes(pasted.ids[i]!),
       )
       if (bare.length)
-        editor.say(
-          `${pasted.step.said} Secrets are not copied: type those of ${bare.map(({ name }) => name).join(', ')} in the copies.`,
-        )
+        notifications.show({
+          color: 'yellow',
+          title: 'Secrets are not copied',
+          message: `Type those of ${bare.map(({ name }) => name).join(', ')} in the copies.`,
+          autoClose: 15_000,
+        })
       return pasted.ids
     },
   }

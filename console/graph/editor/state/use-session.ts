@@ -7,7 +7,7 @@ import { api } from '../../../client.ts'
 import type { PartKind } from '../../draft/ids.ts'
 import type { Place } from '../../draft/parts.ts'
 import type { Applied } from '../changes/apply-draft.tsx'
-import { usePasting } from '../pasting.tsx'
+import { sayNoParts, usePasting } from '../pasting.tsx'
 import { useActions } from './use-actions.ts'
 import { useEditor } from './use-editor.ts'
 import { useHanding } from './use-handing.ts'
@@ -40,7 +40,7 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
     redo: editor.redo,
     copy: () => void actions.copy(selected),
     paste: pasting.begin,
-    say: editor.say,
+    pasteNothing: sayNoParts,
   })
   return {
     ...useView(),

@@ -7,7 +7,8 @@ interface Shortcuts {
   redo(): void
   copy(): void
   paste(found: Copied): void
-  say(text: string): void
+  /** Something else than parts was to be pasted. */
+  pasteNothing(): void
 }
 
 /** @param on undo: nothing is edited, and what was laid out again can be taken back */
@@ -30,7 +31,7 @@ export function useShortcuts(on: 'all' | 'undo' | 'none', shortcuts: Shortcuts):
     const onPaste = (event: ClipboardEvent) => {
       if (on === 'undo' || isElsewhere(event.target)) return
       const found = readCopied(event.clipboardData?.getData('text/plain') ?? '')
-      if (!found) return latest.current.say('There are no parts on the clipboard.')
+      if (!found) return latest.current.pasteNothing()
       event.preventDefault()
       latest.current.paste(found)
     }
