@@ -2,7 +2,7 @@
 import { Alert, Button, Grid, Group, List, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from 'react-router'
-import type { Template } from '../../../schemas/types.ts'
+import type { IngestKeys, Template } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
 import { withoutSecrets } from '../../lib/drafts.ts'
@@ -44,17 +44,7 @@ export function TemplateForm({ template }: { template: Template }) {
       quiet: true,
     },
   )
-  if (create.data?.ingest_keys)
-    return (
-      <Stack maw={820}>
-        <IngestKeysOnce keys={create.data.ingest_keys} />
-        <Group>
-          <Button component={Link} to={`/projects/${create.data.id}`}>
-            Go to the project
-          </Button>
-        </Group>
-      </Stack>
-    )
+  if (create.data?.ingest_keys) return <Made id={create.data.id} keys={create.data.ingest_keys} />
   return (
     <form
       onSubmit={(event) => {
@@ -165,5 +155,19 @@ export function defaultsOf(schema: unknown): Record<string, unknown> {
     Object.entries(properties).flatMap(([name, property]) =>
       property.default === undefined ? [] : [[name, property.default]],
     ),
+  )
+}
+
+/** Its sources have ingest keys, which are shown once. */
+function Made({ id, keys }: { id: string; keys: IngestKeys }) {
+  return (
+    <Stack maw={820}>
+      <IngestKeysOnce keys={keys} />
+      <Group>
+        <Button component={Link} to={`/projects/${id}`}>
+          Go to the project
+        </Button>
+      </Group>
+    </Stack>
   )
 }
