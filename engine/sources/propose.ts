@@ -554,9 +554,12 @@ function reasonToSplit(
     best(outside, timeScore, 5).length > 0,
     best(outside, typeScore, 8.6).length > 0,
   ]
-  if (best(inside, timeScore, 5).length > 0)
-    return hasTime && hasType ? null : 'a list of what happened, each entry with its own time'
   const isNamed = PLAIN_LISTS.has(path.split('.').at(-1)!.toLowerCase())
+  // Where what is around them names nothing, entries that say of which kind of event each is are no history of one thing.
+  const areEvents =
+    isNamed && best(inside, typeScore, 10).length > 0 && best(outside, entityScore, 1.5).length === 0
+  if (best(inside, timeScore, 5).length > 0)
+    return hasTime && hasType && !areEvents ? null : 'a list of what happened, each entry with its own time'
   const [said] = best(inside, textScore, 5)
   const isOfOne = hasTime || hasType || best(outside, textScore, 5).length > 0
   if (!isNamed || isOfOne || entries.length <= payloads.length || said?.field.coverage !== 1) return null

@@ -323,6 +323,22 @@ describe('a list', () => {
     const order = { event_type: 'order.paid', created_at: AT, line_items: [{ sku: 'x', created_at: AT }] }
     expect(configOf(order).items_field).toBeUndefined()
     expect(configOf({ a: 1, tags: [{ at: AT }], items: [] }).items_field).toBeUndefined()
+    const history = ['packed', 'sent'].map((eventType) => ({ eventType, eventTime: AT }))
+    const parcel = { event_type: 'parcel.updated', created_at: AT, order: { id: 'A-1' }, events: history }
+    expect(configOf(parcel).items_field).toBeUndefined()
+  })
+
+  it('is split where its entries say which events they are, and what is around them names nothing', () => {
+    // Okta, event hooks
+    const entry = (eventType: string) => ({ published: AT, eventType, displayMessage: 'User login to Okta' })
+    const events = [entry('user.session.start'), entry('user.lifecycle.create')]
+    const around = { eventType: 'com.okta.event_hook', eventTime: AT, source: 'https://acme.okta.com/hooks' }
+    expect(configOf({ ...around, data: { events } })).toMatchObject({
+      items_field: 'data.events',
+      event_type_field: 'eventType',
+      event_time_field: 'published',
+      text_template: '{displayMessage}',
+    })
   })
 })
 
