@@ -201,9 +201,9 @@ const FORMS: readonly Form[] = [
     parts: ['year', 'month', 'day', 'hour', 'minute', 'second', 'fraction', 'half', 'zone'],
   },
   {
-    // Nov 22 10:59:00 (RFC 3164)
-    pattern: new RegExp(`^([A-Z][a-z]{2}) {1,2}(\\d{1,2}) ${CLOCK}$`),
-    parts: ['month', 'day', 'hour', 'minute', 'second', 'fraction', 'half'],
+    // Nov 22 10:59:00 (RFC 3164), whose zone a file connector knows
+    pattern: new RegExp(`^([A-Z][a-z]{2}) {1,2}(\\d{1,2}) ${CLOCK} ?${ZONE}?$`),
+    parts: ['month', 'day', 'hour', 'minute', 'second', 'fraction', 'half', 'zone'],
   },
 ]
 

@@ -11,6 +11,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type { FileConfig } from '../../../schemas/types.ts'
+import { systemClock } from '../../clock.ts'
 import { oneLine } from '../../log/ingest/label.ts'
 import { compileGroups, compileSearch, groupNames, patternFault } from '../../model/pattern.ts'
 import {
@@ -144,7 +145,30 @@ function timeOf(line: string, fields: Record<string, unknown> | null): unknown {
   if (fields)
     return TIMES.map((name) => fields[name]).find((one) => one !== undefined) ?? objectOf(fields.t).$date
   const first = line.split('\n', 1)[0]!
-  return [TIME, ...SERVER_TIMES].map((form) => form.exec(first)?.[1]).find((one) => one !== undefined)
+  const time = [TIME, ...SERVER_TIMES].map((form) => form.exec(first)?.[1]).find((one) => one !== undefined)
+  return time && withZone(time)
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+/** Of nginx and Go, of Apache's errors, and of syslog: none has a zone. */
+const LOCAL =
+  /^(?:(\d{4})\/(\d\d)\/(\d\d)|(?:[A-Z][a-z]{2} )?([A-Z][a-z]{2}) {1,2}(\d{1,2})) (\d\d):\d\d:\d\d(?:[.,]\d+)?(?: (\d{4}))?$/
+
+/** These write the local time of their machine, which is the one that is read here: its zone is that of this process (`TZ`). */
+function withZone(time: string): string {
+  const match = LOCAL.exec(time)
+  if (!match) return time
+  const [, slashYear, slashMonth, slashDay, name = '', day, hour, year] = match
+  const then = new Date(
+    Number(slashYear ?? year ?? new Date(systemClock.now()).getFullYear()),
+    slashMonth === undefined ? MONTHS.indexOf(name) : Number(slashMonth) - 1,
+    Number(slashDay ?? day),
+    Number(hour),
+  )
+  const minutes = -then.getTimezoneOffset()
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+  const zone = `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
+  return year === undefined ? `${time} ${zone}` : time.replace(/ \d{4}$/, ` ${zone}$&`)
 }
 
 /** A sample a person made up to try a label may lack what every line has. */

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { parseEventTime } from '../../../../engine/log/ingest/time.ts'
 import { file } from '../../../../engine/sources/connectors/file.ts'
 import { mapped, reach } from './reach.ts'
@@ -150,6 +150,7 @@ describe('lines of a file', () => {
     ['2026-11-20T10:50:18.123456Z 0 [Note] [MY-010051] [Server] up', '10:50:18.123', 'NOTICE'],
     ['{"t":{"$date":"2026-11-20T10:50:18.123+00:00"},"s":"I","msg":"up"}', '10:50:18.123', undefined],
   ])('of servers say their time and level: %s', async (line, clock, level) => {
+    inZone('UTC')
     writeFileSync(log, `${line}\n`)
     const { events, notice } = await source({ from_start: true }).poll()
     const { ts } = parseEventTime(events[0]!.eventTime, Date.parse('2026-11-20T12:00:00Z'))
@@ -158,6 +159,19 @@ describe('lines of a file', () => {
       level,
     ])
     expect(notice).toBeUndefined()
+  })
+
+  it.each([
+    ['2026/11/20 10:50:18 [error] 12#12: *1 connect() failed', '2026-11-20T09:50:18.000Z'],
+    ['[Mon Jul 20 10:50:18.123456 2026] [core:error] [pid 7] AH00037: link', '2026-07-20T08:50:18.123Z'],
+    ['Nov 20 10:50:18 web1 pay[12]: started', '2026-11-20T09:50:18.000Z'],
+    ['2026-11-20 10:50:18 an ISO time', '2026-11-20T10:50:18.000Z'],
+  ])('of servers are of the zone of the machine, in which these write: %s', async (line, time) => {
+    inZone('Europe/Berlin')
+    writeFileSync(log, `${line}\n`)
+    const { events } = await source({ from_start: true }).poll()
+    const { ts } = parseEventTime(events[0]!.eventTime, Date.parse('2026-11-20T12:00:00Z'))
+    expect(new Date(ts ?? 0).toISOString()).toBe(time)
   })
 
   it('that have no time are told of in the notice, until there are some that have one', async () => {
@@ -199,6 +213,16 @@ describe('lines of a file', () => {
     expect([...first.lines, ...second.lines]).toEqual(all)
   })
 })
+
+/** Until the end of the test. */
+function inZone(name: string): void {
+  const before = process.env.TZ
+  process.env.TZ = name
+  onTestFinished(() => {
+    if (before === undefined) delete process.env.TZ
+    else process.env.TZ = before
+  })
+}
 
 /** Runs as a user whom permissions bind; root reads whatever they say. */
 async function asNobody<T>(work: () => Promise<T>): Promise<T> {
