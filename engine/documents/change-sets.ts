@@ -550,13 +550,13 @@ function stageUndo(
   renames: Renames,
 ): void {
   const since = renames.since(changeSet)
-  for (const { kind, from, to } of renames.of(changeSet).toReversed()) {
-    const again = since.find((one) => one.kind === kind && one.from === to)
-    const label = `${kindWord(kind)} ${to}`
-    if (again)
-      fail('conflict', `${label} was renamed to ${again.to} since change-set ${changeSet}; undo that first`)
-    if (!edit.has(kind, to))
-      fail('conflict', `${label} was deleted since change-set ${changeSet}; undo that first`)
+  const own = renames.of(changeSet)
+  const back = own.toReversed().map(({ kind, from, to }) => ({ kind, from: to, to: from }))
+  for (const { kind, from, to } of own.toReversed()) {
+    const now = nameSince(since, kind, to)
+    const later = now !== to ? `renamed to ${now}` : edit.has(kind, to) ? null : 'deleted'
+    if (later)
+      fail('conflict', `${kindWord(kind)} ${to} was ${later} since change-set ${changeSet}; undo that first`)
     edit.rename(kind, to, from)
   }
   for (const change of [...changes].reverse()) {
@@ -571,7 +571,8 @@ function stageUndo(
       edit.revive(kind, key, change.before)
     } else {
       if (!now) fail('conflict', `${label} was deleted since change-set ${changeSet}; undo that first`)
-      const was = renamedBy(kind, kinds[kind].open(change.before), since)
+      // What it was named by then: the name of this change-set, those of later ones, and the one it has again.
+      const was = renamedBy(kind, kinds[kind].open(change.before), [...own, ...since, ...back])
       edit.put(kind, key, { ...UNMARKED, ...was }, changeSet)
     }
   }

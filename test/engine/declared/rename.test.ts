@@ -180,6 +180,23 @@ describe('a part that gets another name', () => {
     )
   })
 
+  it('is undone once a later rename was, with all that names it', async () => {
+    const engine = await open()
+    const before = await exported(engine)
+    const { change_set: first } = await engine.renamePart('trigger', 'failed', 'a', BY)
+    const named = await exported(engine)
+    const { change_set: back } = await engine.renamePart('trigger', 'a', 'failed', BY)
+    await engine.undoChangeSet(back!, false, BY)
+    expect(await exported(engine)).toEqual(named)
+    await engine.undoChangeSet(first!, false, BY)
+    expect(await exported(engine)).toEqual(before)
+    const { change_set: source } = await engine.renamePart('source', 'orders', 'shop', BY)
+    const { change_set: other } = await engine.renamePart('source', 'shop', 'carts', BY)
+    await engine.undoChangeSet(other!, false, BY)
+    await engine.undoChangeSet(source!, false, BY)
+    expect(await exported(engine)).toEqual(before)
+  })
+
   it('keeps its events, ingest key, firings, incidents, runs, subscriptions and what it wakes', async () => {
     const engine = await open()
     const to = { url: 'https://example.com/hook', audience: 'operator' as const }
