@@ -330,7 +330,7 @@ describe('the hook of a clone', () => {
     const clone = await cloned('hooked', 'main')
     await git(clone, 'config', 'core.hooksPath', '.githooks')
     const before = await git(clone, 'rev-parse', 'HEAD')
-    edit(clone, 'triggers/errors.yaml', 'cooldown: 15m', 'cooldown: soon')
+    edit(clone, 'triggers/errors.yaml', 'cooldown: 15m', 'cooldown:   soon')
     const refused = await run(clone, 'git', ['commit', '-am', 'A cooldown'])
     expect(refused.code).not.toBe(0)
     expect(refused.output).toMatch(/triggers\/errors\.yaml:\d+:\d+: .*cooldown/)
@@ -348,6 +348,12 @@ describe('the hook of a clone', () => {
     edit(clone, 'triggers/errors.yaml', 'value: 500', 'value: 600')
     expect((await run(clone, 'git', ['commit', '-am', 'Another bound'])).output).toContain(
       '✗ a burst of errors',
+    )
+    // What has no problem is refused for its layout, with what to do.
+    await git(clone, 'checkout', '-q', 'triggers/errors.yaml')
+    edit(clone, 'triggers/errors.yaml', 'cooldown: 15m', 'cooldown:   15m')
+    expect((await run(clone, 'git', ['commit', '-am', 'Layout'])).output).toContain(
+      'triggers/errors.yaml\nsvc: 1 file is laid out otherwise; "svc catalog fmt" lays it out\n',
     )
   })
 

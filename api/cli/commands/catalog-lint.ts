@@ -76,7 +76,9 @@ export async function formatFiles(io: Io, paths: readonly string[], flags: Forma
       io.out(`${escapeLine(of.path)}\n`)
     }
   }
-  if (isLooking && changed.length) throw new CliError('', EXIT.failed)
+  if (!isLooking || changed.length === 0) return
+  const said = `${changed.length === 1 ? '1 file is' : `${changed.length} files are`} laid out otherwise; "svc catalog fmt" lays ${changed.length === 1 ? 'it' : 'them'} out`
+  throw new CliError(flags.check ? said : '', EXIT.failed)
 }
 
 function diffText({ path, text: before }: CatalogText, after: string): string {

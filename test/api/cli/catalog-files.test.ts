@@ -339,7 +339,10 @@ describe('svc catalog check of tests', () => {
 describe('svc catalog fmt', () => {
   it('names what is laid out otherwise, shows how, and writes it', async () => {
     const root = folder({ 'a.yaml': 'sources:\n- {name: a,connector: webhook} # ours\n' })
-    expect(await offline(`catalog fmt ${root} --check`)).toMatchObject({ code: 1, out: `${root}/a.yaml\n` })
+    expect(await offline(`catalog fmt ${root} --check`)).toMatchObject({
+      ...{ code: 1, out: `${root}/a.yaml\n` },
+      err: 'svc: 1 file is laid out otherwise; "svc catalog fmt" lays it out\n',
+    })
     expect((await offline(`catalog fmt ${root} --diff`)).out).toContain(
       '+  - { name: a, connector: webhook } # ours\n',
     )
