@@ -186,6 +186,7 @@ export const DEMO_SOURCES: readonly { name: string; stream: Stream; labels: obje
     stream: 'traces',
     labels: [
       label('signal'),
+      label('level'),
       { name: 'trace_id', field: 'traceId' },
       { name: 'span_id', field: 'spanId' },
       { name: 'parent_id', field: 'parentSpanId' },

@@ -25,6 +25,8 @@ const POINT = /^(.*)=(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: .*)?$/is
 const SUM = / \(sum (-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: ([^()]+))?\)$/i
 /** Text of a span: its name, how long it took, and what follows. */
 export const SPAN = /^(.*?) \((\d+(?:\.\d+)?)ms\)(.*)$/s
+/** Whether a span failed, by its labels: its text may have an exception that was handled. */
+export const isFailed = ({ level }: Readonly<Record<string, unknown>>): boolean => level === 'ERROR'
 /** Numbers that name something, and measure nothing. */
 const NAMING = /(^|[_.-])(id|ids|port|pid|line|seq|number|version|pr|issue|build|offset)$/i
 
@@ -70,7 +72,7 @@ export function contextRows(
   const toRow = (stored: TextRow): KeptRow => {
     const all = labelled(stored.labels)
     const { numbers } = stored
-    const parts = ownOf(stored, numbers?.signal ?? all.labels.signal)
+    const parts = ownOf(stored, all.labels, numbers?.signal ?? all.labels.signal)
     // Rows of the same labels are of the same entity but where a number names the entity.
     const { entity: entityId } = stored
     const isNamed = numbers?.[label] !== undefined
@@ -249,7 +251,7 @@ function ownFrom({ values, isSample, series, sum }: Measured, numbers: Own['numb
 }
 
 /** A span that failed is looked at for what it says. */
-function ownOf(row: TextRow, signal: unknown): Own {
+function ownOf(row: TextRow, words: Labelled['labels'], signal: unknown): Own {
   const { numbers } = row
   if (signal === 'metrics') {
     const point = POINT.exec(row.text)
@@ -263,7 +265,7 @@ function ownOf(row: TextRow, signal: unknown): Own {
   if (signal === 'traces') {
     const span = SPAN.exec(row.text)
     if (span) {
-      const isSample = !/\bERROR\b/.test(span[3]!)
+      const isSample = !isFailed(words)
       return ownFrom({ values: { value: Number(span[2]) }, isSample, series: span[1]! }, numbers)
     }
   }

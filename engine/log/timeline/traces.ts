@@ -31,7 +31,7 @@ import {
 import type { KeptRow, ReadContext } from './context.ts'
 import { type Around, askedQuery, inspectPlan, queryIn, windowOf } from './inspect-pages.ts'
 import type { Plan } from './plan.ts'
-import { contextRows, SPAN } from './rows.ts'
+import { contextRows, isFailed, SPAN } from './rows.ts'
 
 const ID = /^[A-Za-z0-9_-]{8,128}$/
 /** Labels that begin with a short id, and rows of one trace, at most. */
@@ -488,9 +488,9 @@ function countsIn(point: Record<string, unknown>): Counts {
 }
 
 function setSpan(row: KeptRow, facts: Facts): void {
-  const [, name = row.type, , rest = ''] = SPAN.exec(row.text) ?? []
+  const [, name = row.type] = SPAN.exec(row.text) ?? []
   row.tell({
-    span: { ...facts, failed: /\bERROR\b/.test(rest) },
+    span: { ...facts, failed: isFailed(row.words ?? row.labels) },
     series: name,
     values: { ...row.values, value: facts.end - facts.begin },
   })

@@ -445,6 +445,7 @@ function requestOf(
       ...(parent === null ? {} : { parentSpanId: parent }),
       ...{ startTimeUnixNano: nanosAt(begin), endTimeUnixNano: nanosAt(end) },
       status: why === null ? { code: 'ok' } : { code: 'error', message: why },
+      ...(why === null ? {} : { level: 'ERROR' }),
       attributes: kind === 'server' ? { 'http.request.method': method, 'http.route': route } : {},
       text: `${name} (${(end - begin).toFixed(1)}ms)${why === null ? '' : ` ERROR: ${why}`}`,
     }

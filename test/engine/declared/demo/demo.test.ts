@@ -125,6 +125,8 @@ describe('npm run demo', () => {
     expect(wrong.at(-1)).toMatchObject({ service, name: span.name })
     expect(wrong.at(-1)!.text).toContain(span.why)
     expect(wrong[0]).toMatchObject({ depth: 0 })
+    const read = await engine.read({ selector: { level: 'ERROR', trace_id: failed.id } })
+    expect(read.rows).toHaveLength(wrong.length)
     expect(rows.every(({ is_orphan }) => !is_orphan)).toBe(true)
     const { traces } = await engine.traces({ status: 'ok', window: '30m', limit: 100 })
     expect(traces.length).toBeGreaterThan(30)

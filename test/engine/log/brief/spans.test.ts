@@ -13,6 +13,8 @@ interface Call {
   after: number
   ms: number
   failed?: boolean
+  /** Message of an exception that was recorded; the status stays unset. */
+  handled?: string
   calls?: Call[]
 }
 
@@ -44,7 +46,7 @@ function exported(lately: () => Call): ReadableSpan[] {
     ]),
   )
   const record = (
-    { service, name, after, ms, failed, calls = [] }: Call,
+    { service, name, after, ms, failed, handled, calls = [] }: Call,
     begin: number,
     parent = context.active(),
   ) => {
@@ -52,6 +54,7 @@ function exported(lately: () => Call): ReadableSpan[] {
     const span = tracers.get(service)!.startSpan(name, { kind: 1, startTime: start }, parent)
     span.setAttribute('http.route', `/${service}`)
     if (failed) span.setStatus({ code: SpanStatusCode.ERROR, message: `${service} gave up` })
+    if (handled) span.addEvent('exception', { 'exception.message': handled }, start)
     for (const call of calls) record(call, start, trace.setSpan(parent, span))
     span.end(start + ms)
   }
@@ -119,6 +122,13 @@ describe('requests told by spans of the exporter', () => {
         /ledger book entry FAILING: 10 of 10 requests, usual 0 of 170; breaks first here in 10 of 10: book entry \(5\.0ms\).*ERROR: ledger gave up.* trace=[0-9a-f]{8} \{service=ledger\}$/,
       ),
     ])
+  })
+
+  it('do not fail by an exception that was handled, whatever its message says', async () => {
+    const handled = 'ERROR: duplicate key value violates unique constraint'
+    expect(await requestsTold(() => ({ ...usual(), handled }))).toEqual([])
+    const lines = await requestsTold(() => ({ ...usual(), handled, failed: true }))
+    expect(lines).toEqual([expect.stringMatching(/checkout POST \/order FAILING: 10 of 10 requests/)])
   })
 
   it('no longer make a call, or make a new one', async () => {
