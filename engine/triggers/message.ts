@@ -159,7 +159,7 @@ const SCAN_MAX = 200_000
 const RICH: Required<ScheduleSummary> = {
   by_entity: true,
   baseline: 6,
-  min_count: 5,
+  min_count: 0,
   numbers: [],
   examples: 2,
   findings: '6h',
@@ -286,12 +286,23 @@ function tableOf(
     lines.set(line.value, line)
   }
   const title = `by ${label || 'entity'}`
-  const shown = [...lines.values()]
-    .filter(({ counts }) => Math.max(counts[0]!, counts[1]!) >= Math.max(1, options.min_count))
+  const most = ({ counts }: Line) => Math.max(counts[0]!, counts[1]!)
+  const found = [...lines.values()].filter((line) => most(line) > 0)
+  if (found.length === 0) {
+    const isQuiet = rows.every(({ ts }) => slot - ts >= length)
+    return [
+      `${title}: ${isQuiet ? 'no events in this window' : `no event of this window has ${label ? 'this label' : 'one'}`}`,
+    ]
+  }
+  const shown = found
+    .filter((line) => most(line) >= options.min_count)
     .map((line) => ({ ...line, usual: usualOf(line.counts, options.baseline) }))
     .sort((a, b) => weight(b) - weight(a) || b.counts[0]! - a.counts[0]! || (a.value < b.value ? -1 : 1))
-  if (shown.length === 0) return [`${title}: no events in this window`]
-  const more = shown.length > ROWS ? [`  … and ${shown.length - ROWS} more`] : []
+  const below = found.length - shown.length
+  const more = [
+    ...(shown.length > ROWS ? [`  … and ${shown.length - ROWS} more`] : []),
+    ...(below ? [`  … and ${below} more below min_count`] : []),
+  ]
   const head = options.baseline
     ? `${title} | now | before | usual | off by`
     : `${title} | now | before | change`
