@@ -139,6 +139,55 @@ test.describe('each with parts of its own', () => {
     expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('2h')
   })
 
+  test('what others change is seen on a page that stays open', async ({ page, daemon }) => {
+    await page.clock.install()
+    const url = await daemon.source('noise', {
+      labels: [{ name: 'service', field: 'service', primary: true }],
+    })
+    const send = () => daemon.call('POST', url, '{"service":"noise","message":"hum"}')
+    await send()
+    await goTo(page, `${daemon.url}/explore?l=service%3Dnoise&live=1`)
+    const rows = page.locator('.timeline-row')
+    await expect(page.getByText('1 event', { exact: true })).toBeVisible()
+    await send()
+    await expect(rows).toHaveCount(2)
+    await page.clock.fastForward(6_000)
+    await expect(page.getByText('2 events', { exact: true })).toBeVisible()
+    await send()
+    await expect(rows).toHaveCount(3)
+    await page.getByRole('switch', { name: 'Live' }).press('Space')
+    await expect(page.getByText('3 events', { exact: true })).toBeVisible()
+    await expect(rows).toHaveCount(3)
+
+    await goTo(page, `${daemon.url}/changes?tab=history`)
+    await expect(page.getByRole('button', { name: /source noise/ }).first()).toBeVisible()
+    await daemon.ask('POST', '/api/triggers', { name: 'hums', sources: ['noise'], condition })
+    const agent = { name: 'watcher', prompt: 'Look.', trigger: 'hums' }
+    expect((await daemon.call('POST', '/api/agents/builtin', agent)).status).toBe(201)
+    await page.clock.fastForward(16_000)
+    await expect(page.getByRole('button', { name: /agent watcher/ }).first()).toBeVisible()
+
+    await goTo(page, `${daemon.url}/agents/watcher`)
+    await expect(page.getByRole('switch', { name: 'On' })).not.toBeChecked()
+    expect((await daemon.call('POST', '/api/agents/builtin/watcher/enable')).status).toBe(200)
+    await page.clock.fastForward(16_000)
+    await expect(page.getByRole('switch', { name: 'On' })).toBeChecked()
+
+    await goTo(page, `${daemon.url}/settings?tab=access`)
+    await expect(page.getByRole('button', { name: 'New key' })).toBeVisible()
+    expect((await daemon.call('POST', '/api/keys', { name: 'robot', scopes: ['read'] })).status).toBe(201)
+    await page.clock.fastForward(16_000)
+    await expect(page.getByText('robot')).toBeVisible()
+
+    const body = { template: 'custom', name: 'Short-lived' }
+    const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', body)
+    await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+    await expect(page.getByRole('heading', { name: 'Short-lived' }).first()).toBeVisible()
+    expect((await daemon.call('DELETE', `/api/projects/${id}`)).ok).toBe(true)
+    await page.clock.fastForward(16_000)
+    await expect(page.getByText('Couldn’t load the project')).toBeVisible()
+  })
+
   test('a skill is written with a preview, uploaded over, and removed with its last project', async ({
     page,
     daemon,

@@ -71,6 +71,16 @@ test('names are joined with what they join in sight, and every name shows the wh
   expect(await accessibilityFaults(page, 'an incident with neighbours')).toEqual([])
 
   await goTo(page, `${daemon.url}/entities/api`)
+  await page.getByRole('button', { name: 'Rename…' }).click()
+  const naming = page.getByRole('dialog')
+  await naming.getByRole('textbox').fill('shop-api')
+  await naming.getByRole('button', { name: 'Rename' }).click()
+  await expect(page.getByRole('heading', { name: 'shop-api', level: 1 })).toBeVisible()
+  // Saved under the name that it has now.
+  await page.getByRole('textbox', { name: 'Kind' }).fill('service')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('shop-api is saved')).toBeVisible()
+  await expect(coverage).toContainText('of events have no entity')
   await page.getByRole('button', { name: 'Remove…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await expect(page.getByText('No joined names yet')).toBeVisible()

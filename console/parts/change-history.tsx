@@ -30,6 +30,7 @@ export function ChangeHistory({ project, about }: Props) {
           ...(pageParam ? { before: pageParam } : {}),
         }),
       getNextPageParam: (page) => page.next_before ?? undefined,
+      refetchInterval: 15_000,
     })
   const [undoing, setUndoing] = useState<ChangeSet | null>(null)
   if (isPending) return <LoadingRows />

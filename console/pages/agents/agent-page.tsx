@@ -72,6 +72,7 @@ function ExistingAgent({ name }: { name: string }) {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.agent(name),
     queryFn: () => declared.agent(name),
+    refetchInterval: 15_000,
   })
   if (isPending) return <LoadingRows />
   if (error)

@@ -25,7 +25,8 @@ export default function EntityPage() {
         <EntityForm />
       </>
     )
-  return <ExistingEntity name={name} />
+  // Renamed it is read anew: what was shown goes by the name before.
+  return <ExistingEntity key={name} name={name} />
 }
 
 function ExistingEntity({ name }: { name: string }) {

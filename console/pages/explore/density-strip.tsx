@@ -10,6 +10,8 @@ import { countEvents, moment } from '../../lib/time.ts'
 import { Brush } from '../../parts/brush.tsx'
 
 const HEIGHT = 64
+/** While the list runs. */
+const LIVE_MS = 5_000
 
 export function DensityStrip({
   state,
@@ -29,6 +31,7 @@ export function DensityStrip({
     queryKey: ['histogram', asked, stamp],
     queryFn: ({ signal }) => api.histogram(asked, signal),
     placeholderData: (before) => before,
+    refetchInterval: state.live ? LIVE_MS : false,
   })
   return (
     <Paper withBorder radius="md" p="xs" pb={4} ref={ref}>

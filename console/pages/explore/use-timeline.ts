@@ -57,12 +57,20 @@ export function useTimeline(state: ExploreState): Timeline {
   })
   // What was stored after the read and before the tail listened is in neither: it is read once more. To ask for it while
   // the first read is under way would join that read.
+  const isOn = enabled && isLive && state.asOf === null && state.from === null
   const live = useLive(
     state,
-    enabled && isLive && state.asOf === null && state.from === null,
+    isOn,
     identity,
     () => void queries.cancelQueries({ queryKey, exact: true }).then(() => pages.refetch()),
   )
+  const wasOn = useRef(isOn)
+  const { refetch } = pages
+  useEffect(() => {
+    // What came live is then in what is read, or nowhere.
+    if (wasOn.current && !isOn && enabled) void refetch({ cancelRefetch: false })
+    wasOn.current = isOn
+  }, [isOn, enabled, refetch])
   const { references, rows } = useMemo(() => {
     const all = pages.data?.pages.flatMap((page) => page.rows) ?? []
     const stored = all.filter((row) => !row.reference)

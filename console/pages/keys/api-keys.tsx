@@ -15,7 +15,11 @@ import { NewKey } from './new-key.tsx'
 
 /** The list of keys with what makes one. @param head of the list, with that action in it */
 export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
-  const { data, error, isPending, refetch } = useQuery({ queryKey: keys.apiKeys, queryFn: api.keys })
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: keys.apiKeys,
+    queryFn: api.keys,
+    refetchInterval: 15_000,
+  })
   const [making, setMaking] = useState(false)
   return (
     <>

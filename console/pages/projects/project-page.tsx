@@ -1,9 +1,10 @@
 /** One project: what it does, its parts and wiring, what was found, its settings and history. */
 import { Badge, Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { Suspense, useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Suspense, useEffect, useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
 import type { Project } from '../../../schemas/types.ts'
+import { ApiError } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -125,13 +126,18 @@ const HEALTH_FRESH_MS = 15_000
 
 /** As it was read with the project, and read again by itself. */
 function Health({ project: { id, health }, detailed }: { project: Project; detailed: boolean }) {
-  const { data = health } = useQuery({
+  const queries = useQueryClient()
+  const { data = health, error } = useQuery({
     queryKey: dkeys.of(id, 'health'),
     queryFn: () => declared.health(id),
     staleTime: HEALTH_FRESH_MS,
     refetchInterval: HEALTH_FRESH_MS,
     ...(health ? { initialData: health } : {}),
   })
+  const isGone = error instanceof ApiError && error.status === 404
+  useEffect(() => {
+    if (isGone) void queries.invalidateQueries({ queryKey: dkeys.project(id), exact: true })
+  }, [isGone, queries, id])
   return data && <HealthLine health={data} detailed={detailed} />
 }
 
