@@ -195,7 +195,10 @@ function projectEntry(world: ExportWorld, doc: ProjectDoc): CatalogProject {
   const implied = impliedBy(world, doc)
   const objects = partsOf(doc)
     .filter(({ kind, name, use }) =>
-      use.owned ? kind === 'source' : kind !== 'skill' && !implied.has(`${kind}:${name}`),
+      use.owned
+        ? kind === 'source'
+        : kind !== 'skill' &&
+          (!implied.has(`${kind}:${name}`) || world.shared.has(`${doc.name}:${kind}:${name}`)),
     )
     .filter(({ kind, name }) => kind !== 'source' || !world.joined.get(name)?.includes(doc.name))
     .map(({ kind, name, use }) => ({ kind, name, ...(use.owned ? {} : { shared: true }) }))
@@ -362,6 +365,8 @@ interface ExportWorld extends ExportParts {
   stopped: Record<'trigger' | 'source', Set<string>>
   /** Source → the projects that its own entry of the file puts it into, all of which have it. */
   joined: ReadonlyMap<string, readonly string[]>
+  /** project:kind:name of what the file lists as shared, though it would come along anyway. */
+  shared: ReadonlySet<string>
   wiring(doc: ProjectDoc): WiringIndex
 }
 
@@ -392,6 +397,7 @@ function worldOf(declared: ExportParts, said: Catalog | null): ExportWorld {
     planned: new Map(declared.projects.planned().map((row) => [`${row.kind}:${row.name}`, row.state])),
     stopped,
     joined: joinedIn(said, docs, owners),
+    shared: sharedIn(said),
     wiring: indexWiring(),
   }
 }
@@ -424,6 +430,15 @@ function joinedIn(
   }
   return joined
 }
+
+const sharedIn = (said: Catalog | null): Set<string> =>
+  new Set(
+    (said?.projects ?? []).flatMap(({ name: project, objects = [] }) =>
+      objects
+        .filter(({ shared }) => shared)
+        .map(({ kind, name }) => `${project}:${kind.replace(' ', '_')}:${name}`),
+    ),
+  )
 
 /** Each project's wiring, looked up once. */
 function indexWiring(): (doc: ProjectDoc) => WiringIndex {

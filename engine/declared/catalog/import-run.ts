@@ -432,7 +432,7 @@ const MEANINGS: Record<string, (entry: SameEntry) => unknown> = {
     sync,
     project,
     trigger: trigger || undefined,
-    enabled: enabled ?? false,
+    enabled: Boolean(trigger && enabled),
     handoffs: normaliseHandoffs(String(name), (handoffs ?? []) as never),
     ...normaliseAgent(spec as FieldsOf<GivenAgent>),
   }),
@@ -448,7 +448,7 @@ const MEANINGS: Record<string, (entry: SameEntry) => unknown> = {
     prevent_destroy: prevent_destroy ?? false,
     sync,
     project,
-    used_by: [...((used_by ?? []) as string[])].sort(),
+    used_by: ((used_by ?? []) as string[]).filter((user) => user !== project).sort(),
     ...normaliseSkill(spec),
   }),
   entities: ({ name, prevent_destroy, sync, ...spec }) => ({

@@ -77,6 +77,53 @@ describe('svc catalog pull', () => {
     for (const [path, before] of Object.entries(FILES)) expect(text(path)).toBe(before)
   })
 
+  it('keeps lines that say what holds anyway, with their comments', async () => {
+    put(
+      'lent.yaml',
+      `sources:
+  - { name: lent, connector: webhook }
+projects:
+  - template: custom
+    name: Lender
+    objects: [{ kind: source, name: lent }]
+  - template: custom
+    name: Shop
+    objects:
+      - { kind: source, name: lent, shared: true } # lent
+triggers:
+  - name: reads
+    project: Shop
+    sources: [lent]
+    condition: { event: any }
+agents:
+  - name: idle
+    prompt: Wait.
+    enabled: true # once wired
+skills:
+  - name: mend
+    project: Shop
+    used_by: [Shop] # who made it
+    description: How to mend.
+    body: Do it.
+`,
+    )
+    expect(await run(`catalog apply ${root} --env prod --yes`)).toMatchObject({ code: 0 })
+    expect(await run(`catalog plan ${root} --env prod`)).toMatchObject({ code: 0 })
+    const before = text('lent.yaml')
+    expect((await run(`catalog pull ${root} --env prod`)).out).toMatch(/^no change/)
+    expect(text('lent.yaml')).toBe(before)
+    const remarks = before.split('\n').filter((line) => line.includes('#'))
+    await run('agents rename idle waiter')
+    expect((await run(`catalog pull ${root} --env prod`)).code).toBe(0)
+    expect(text('lent.yaml')).toContain('name: waiter')
+    for (const remark of remarks) expect(text('lent.yaml').split('\n')).toContain(remark)
+    const alone = join(root, '..', 'alone.yaml')
+    writeFileSync(alone, before)
+    await run('agents rename waiter idle')
+    expect((await run(`catalog export --update ${alone}`)).code).toBe(0)
+    for (const remark of remarks) expect(readFileSync(alone, 'utf8').split('\n')).toContain(remark)
+  })
+
   it('writes each field where it lives, to the byte, and the plan is then no change', async () => {
     await byHand(errors('cooldown: 1h, description: Too many'))
     await byHand(look(9))
