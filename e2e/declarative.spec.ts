@@ -179,6 +179,15 @@ test.describe('each with parts of its own', () => {
     await page.clock.fastForward(16_000)
     await expect(page.getByText('robot')).toBeVisible()
 
+    for (const name of ['maps', 'mail'])
+      await daemon.call('POST', '/api/mcp-servers', { name, url: `https://mcp.example/${name}` })
+    // Of the next page it shows nothing of the one before.
+    await goTo(page, `${daemon.url}/mcp-servers/maps`)
+    const address = page.getByRole('textbox', { name: 'Address' })
+    await expect(address).toHaveValue('https://mcp.example/maps')
+    await goTo(page, `${daemon.url}/mcp-servers/mail`)
+    await expect(address).toHaveValue('https://mcp.example/mail')
+
     const body = { template: 'custom', name: 'Short-lived' }
     const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', body)
     await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)

@@ -89,6 +89,31 @@ test('a person lets an API be discovered, tests and makes the source, and sees i
   api.stop()
 })
 
+test('a table is chosen of those that a database has, and looked at', async ({ page, daemon }) => {
+  const tables = ['public.orders', 'public.refunds'].map((name) => ({ name, kind: 'table' }))
+  const answers = [
+    { summary: '2 tables; name one and discover again', tables, proposed_config: {} },
+    { summary: '3 columns', columns: [], proposed_config: { table: 'public.orders', cursor_column: 'id' } },
+  ]
+  const asked: unknown[] = []
+  await page.route('**/api/sources/discover', async (route) => {
+    asked.push(route.request().postDataJSON().config.table)
+    await route.fulfill({ json: { connector: 'postgres', ...answers[asked.length - 1] } })
+  })
+  await goTo(page, `${daemon.url}/sources/new?connector=postgres`)
+  await page.getByRole('button', { name: 'Discover' }).click()
+  const proposal = page.getByRole('region', { name: 'Proposal' })
+  await expect(proposal).toContainText('2 tables')
+  await expect(proposal).not.toContainText('already matches')
+  expect(await accessibilityFaults(page, 'tables')).toEqual([])
+  await proposal.getByRole('button', { name: 'public.orders' }).click()
+  await expect(proposal).toContainText('3 columns')
+  expect(asked).toEqual([undefined, 'public.orders'])
+  await proposal.getByRole('button', { name: 'Use the proposal' }).click()
+  await expect(page.getByRole('textbox', { name: 'Table' })).toHaveValue('public.orders')
+  await expect(page.getByRole('textbox', { name: 'Cursor column' })).toHaveValue('id')
+})
+
 test('a person picks metrics of a Prometheus by keyboard, chooses the entity label, and takes the proposal over', async ({
   page,
   daemon,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changesOf, takenOver } from '../../console/forms/discovery/proposal.ts'
+import { changesOf, isWhole, tablesOf, takenOver } from '../../console/forms/discovery/proposal.ts'
 import { toDrafts } from '../../console/forms/label-drafts.ts'
 import { toConfig } from '../../console/forms/source-draft.ts'
 
@@ -42,6 +42,20 @@ describe('a proposal', () => {
     const next = takenOver(draft, proposed)
     expect(toConfig(next)).toEqual({ ...proposed, credential: 's3cret' })
     expect(changesOf(next, proposed)).toEqual([])
+  })
+
+  it('of a database with several tables names them, and leaves the form without what must be given', () => {
+    const tables = [
+      { name: 'public.orders', kind: 'table' },
+      { name: 'public.late', kind: 'view' },
+    ]
+    expect(tablesOf({ tables, proposed_config: {} })).toEqual(['public.orders', 'public.late'])
+    expect(tablesOf({ columns: [] })).toEqual([])
+    const required = ['table', 'cursor_column']
+    const without = { config: { table: 'public.orders', cursor_column: '' }, labels: [] }
+    expect(changesOf(without, {})).toEqual([])
+    expect(isWhole(takenOver(without, {}), required)).toBe(false)
+    expect(isWhole(takenOver(without, { cursor_column: 'id' }), required)).toBe(true)
   })
 
   it('without labels keeps those there are', () => {

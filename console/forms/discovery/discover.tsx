@@ -46,9 +46,15 @@ export function Discover({ kind, connector, draft, onTake, sourceName }: Props) 
     discover.reset()
     button.current?.focus()
   }
+  const chooseTable = (table: string) => {
+    const next = { ...draft, config: { ...draft.config, table } }
+    onTake(next)
+    discover.mutate(toConfig(next))
+  }
   const form = {
     draft,
     titles: new Map(connector.fields.map(({ name, label }) => [`/${name}`, label ?? name])),
+    required: connector.fields.filter((of) => of.required && !of.secret).map(({ name }) => name),
     onTake: (next: SourceDraft) => {
       onTake(next)
       close()
@@ -89,7 +95,7 @@ export function Discover({ kind, connector, draft, onTake, sourceName }: Props) 
         </Alert>
       )}
       <Suspense fallback={<LoadingRows rows={2} />}>
-        {found && !offer && <ProposalView {...form} found={found} onDrop={close} />}
+        {found && !offer && <ProposalView {...form} found={found} onDrop={close} onTable={chooseTable} />}
         {found && offer && (
           <Picker
             key={discover.submittedAt}

@@ -5,13 +5,15 @@ import { fieldText } from '../../lib/fields.ts'
 import { Fold } from '../../parts/fold.tsx'
 import type { SourceDraft } from '../source-draft.ts'
 import type { Found } from './picking.ts'
-import { changesOf, takenOver } from './proposal.ts'
+import { changesOf, isWhole, tablesOf, takenOver } from './proposal.ts'
 
 /** The form beside a discovery. */
 export interface Form {
   draft: SourceDraft
   /** What fields are called, by their paths. */
   titles: ReadonlyMap<string, string>
+  /** Fields that must be given, but for secrets, which a stored source does not show. */
+  required: readonly string[]
   /** The draft with the proposal in it. */
   onTake: (draft: SourceDraft) => void
 }
@@ -19,10 +21,12 @@ export interface Form {
 interface ProposalProps extends Form {
   found: Found
   onDrop: () => void
+  /** A table is chosen of those that were found. */
+  onTable: (name: string) => void
 }
 
 /** A discovery whose answer is its proposal. */
-export function ProposalView({ found, onDrop, ...form }: ProposalProps) {
+export function ProposalView({ found, onDrop, onTable, ...form }: ProposalProps) {
   const { connector: _same, summary, proposed_config: proposed = {}, ...rest } = found
   return (
     <Paper withBorder p="md" radius="md" role="region" aria-label="Proposal">
@@ -31,6 +35,7 @@ export function ProposalView({ found, onDrop, ...form }: ProposalProps) {
           {typeof summary === 'string' ? summary : 'The upstream answers.'}
         </Text>
         <ProposedChanges {...form} proposed={proposed as Record<string, unknown>} onDrop={onDrop}>
+          <Tables names={tablesOf(found)} onChoose={onTable} />
           {Object.keys(rest).length > 0 && (
             <Fold title="What was found">
               <Code block mah={360} style={{ overflow: 'auto' }} tabIndex={0}>
@@ -41,6 +46,19 @@ export function ProposalView({ found, onDrop, ...form }: ProposalProps) {
         </ProposedChanges>
       </Stack>
     </Paper>
+  )
+}
+
+function Tables({ names, onChoose }: { names: readonly string[]; onChoose: (name: string) => void }) {
+  if (names.length === 0) return null
+  return (
+    <Group gap="xs" mah={240} style={{ overflow: 'auto' }} role="group" aria-label="Tables">
+      {names.map((name) => (
+        <Button key={name} size="compact-sm" variant="default" onClick={() => onChoose(name)}>
+          {name}
+        </Button>
+      ))}
+    </Group>
   )
 }
 
@@ -56,13 +74,13 @@ interface ChangesProps extends Form {
 }
 
 export function ProposedChanges(props: ChangesProps) {
-  const { draft, titles, onTake, proposed, onDrop, isStale = false, back, children } = props
+  const { draft, titles, required, onTake, proposed, onDrop, isStale = false, back, children } = props
   const changes = changesOf(draft, proposed)
   const next = takenOver(draft, proposed)
   return (
     <>
       {changes.length === 0 ? (
-        <Text size="sm">The form already matches the proposal.</Text>
+        isWhole(next, required) && <Text size="sm">The form already matches the proposal.</Text>
       ) : (
         <div>
           <Text size="sm">Applying it would set:</Text>

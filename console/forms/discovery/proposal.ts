@@ -42,6 +42,16 @@ const changeOf = (path: string, from: unknown, to: unknown): FieldChange => ({
   ...(to === undefined ? {} : { to }),
 })
 
+/** Whether a draft has all that must be given. */
+export const isWhole = ({ config }: SourceDraft, required: readonly string[]): boolean =>
+  required.every((name) => config[name] !== undefined && config[name] !== '')
+
+/** Names of the tables that a discovery found, of which one has to be named; else none. */
+export function tablesOf({ tables }: Config): string[] {
+  if (!Array.isArray(tables)) return []
+  return (tables as { name?: unknown }[]).map(({ name }) => name).filter((name) => typeof name === 'string')
+}
+
 /** The draft with the proposal in it; secrets that were typed, and fields it says nothing of, stay. */
 export function takenOver(draft: SourceDraft, { labels, ...config }: Config): SourceDraft {
   return {

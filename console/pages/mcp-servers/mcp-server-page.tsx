@@ -24,7 +24,7 @@ export default function McpServerPage() {
       <ServerForm />
     </>
   ) : (
-    <ExistingServer name={name} />
+    <ExistingServer key={name} name={name} />
   )
 }
 

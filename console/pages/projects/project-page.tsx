@@ -95,7 +95,7 @@ function tabsOf(project: Project): readonly PageTab[] {
     },
     { value: 'findings', label: 'Findings', content: <ResultsTab project={project} /> },
     { value: 'parts', label: 'Parts', content: <PartsTab project={project} /> },
-    { value: 'settings', label: 'Settings', content: <SettingsTab project={project} /> },
+    { value: 'settings', label: 'Settings', content: <SettingsTab key={project.id} project={project} /> },
   ]
 }
 

@@ -47,7 +47,7 @@ export default function SkillPage() {
         <SkillForm project={project} />
       </>
     )
-  return <ExistingSkill name={name} project={project} />
+  return <ExistingSkill key={name} name={name} project={project} />
 }
 
 function ExistingSkill({ name, project }: { name: string; project: string | null }) {

@@ -74,7 +74,7 @@ export default function SourcePage() {
         </Tabs.Panel>
         <Tabs.Panel value="settings">
           <Suspense fallback={<LoadingRows />}>
-            <SettingsTab source={data} refetch={refetch} />
+            <SettingsTab key={name} source={data} refetch={refetch} />
           </Suspense>
         </Tabs.Panel>
       </Tabs>
