@@ -398,6 +398,11 @@ test('a copy says whose secrets it lacks, Paste that there is nothing to paste, 
   await expect(page.getByText('Changed by somebody since')).toBeVisible()
   await expect(page.locator('.editor-bar').getByRole('status')).toContainText('refused')
   await expect(page.getByText('applying it keeps both')).toHaveCount(0)
+  // Why it is changed is typed once, whatever closes the form.
+  const why = page.getByRole('textbox', { name: 'Why' })
+  await why.fill('Too many calls')
+  await page.reload()
+  await expect(why).toHaveValue('Too many calls')
 })
 
 test('Delete takes out the connection that was chosen by the mouse, and its part is marked as removed', async ({

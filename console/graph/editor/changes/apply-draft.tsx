@@ -6,6 +6,7 @@ import type { ChangeApplied } from '../../../../schemas/types.ts'
 import { ApiError } from '../../../client.ts'
 import { graphApi } from '../../../graph-client.ts'
 import { useChange } from '../../../lib/use-change.ts'
+import { useDraft } from '../../../lib/use-draft.ts'
 import { Refusal } from '../../../parts/refusal.tsx'
 import { operationsOf, placesOf } from '../../draft/draft.ts'
 import type { Editor } from '../state/use-editor.ts'
@@ -24,7 +25,8 @@ interface Props {
 export function ApplyDraft({ editor, onApply, onApplied }: Props) {
   const { draft, preview, live } = editor
   const queries = useQueryClient()
-  const [why, setWhy] = useState('')
+  const kept = useDraft({ form: 'why', start: '' })
+  const why = kept.value
   const [asking, setAsking] = useState(false)
   const apply = useChange(
     async () => {
@@ -40,7 +42,7 @@ export function ApplyDraft({ editor, onApply, onApplied }: Props) {
     {
       onDone: (applied) => {
         editor.replace(null)
-        setWhy('')
+        kept.fill('')
         onApplied(applied)
       },
       quiet: true,
@@ -80,7 +82,7 @@ export function ApplyDraft({ editor, onApply, onApplied }: Props) {
               label="Why"
               description="Optional. Shown in the history"
               value={why}
-              onChange={(event) => setWhy(event.currentTarget.value)}
+              onChange={(event) => kept.set(event.currentTarget.value)}
               maxLength={500}
               style={{ flex: '1 1 220px' }}
             />
@@ -114,6 +116,7 @@ export function ApplyDraft({ editor, onApply, onApplied }: Props) {
               color="red"
               onClick={() => {
                 setAsking(false)
+                kept.fill('')
                 editor.discard()
               }}
             >
