@@ -334,7 +334,7 @@ describe('a changed list in a plan', () => {
   it.each<[string, string, unknown, unknown, string[]]>([
     ['names', '/sources', ['app', 'old'], ['app', 'web'], ['sources: adds web', 'sources: takes out old']],
     ['names where there were none', '/mcp_servers', undefined, ['logs'], ['mcp_servers: adds logs']],
-    ['the order alone', '/sources', ['a', 'b'], ['b', 'a'], ['sources: in another order: b, a']],
+    ['the order alone', '/sources', ['a', 'b'], ['b', 'a'], ['sources: ["a","b"] → ["b","a"]']],
     [
       'entries with names',
       '/config/labels',
@@ -347,8 +347,9 @@ describe('a changed list in a plan', () => {
         { name: 'ms', field: 'took_ms', type: 'number' },
       ],
       [
-        'config · labels: service: field service → app',
+        'config · labels: adds service (field app, primary)',
         'config · labels: adds ms (field took_ms, type number)',
+        'config · labels: takes out service (field service, primary)',
         'config · labels: takes out region (field region)',
       ],
     ],
