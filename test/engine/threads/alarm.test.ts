@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startDaemon } from '../../chaos/daemon.ts'
 
 it('a trigger on a schedule fires once it is made, though nothing else is written', {
-  timeout: 30_000,
+  timeout: 60_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-alarm-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
