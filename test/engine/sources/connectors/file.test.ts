@@ -236,6 +236,15 @@ async function asNobody<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('a file that cannot be read any more', () => {
+  // A command that another test ran in this process may have narrowed what files are made with.
+  let umask: number
+  beforeEach(() => {
+    umask = process.umask(0o022)
+  })
+  afterEach(() => {
+    process.umask(umask)
+  })
+
   it('is an error that names it and who may not, and what it gained meanwhile is read once it can be', async () => {
     chmodSync(folder, 0o755)
     writeFileSync(log, 'a\n', { mode: 0o644 })
