@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type CrashStateReport, replayStates, traceWorkload } from './crash-state.ts'
+import { type CrashStateReport, replayStates, traceWorkload, wholeCalls } from './crash-state.ts'
 import { longOr } from './scale.ts'
 
 // strace is Linux only and may be refused in a container; npm test installs it where it can.
@@ -77,4 +77,18 @@ describe.skipIf(!canTrace)(`after a power cut (CHAOS_SEED=${seed})`, () => {
   it('the same check finds losses when commits do not wait for the disk', () => {
     expect(run('NORMAL', 2_000, ({ lost }) => lost > 0).lost).toBeGreaterThan(0)
   })
+})
+
+it('a call that another thread came between is read whole, where it ended', () => {
+  const lines = [
+    '7  pwrite64(24, "\\x00", 1, 8 <unfinished ...>',
+    '9  write(2, "\\x61", 1) = 1',
+    '7  <... pwrite64 resumed>)          = 1',
+    '7  fdatasync(24)                    = 0',
+  ]
+  expect(wholeCalls(lines.join('\n'))).toEqual([
+    lines[1],
+    '7  pwrite64(24, "\\x00", 1, 8)          = 1',
+    lines[3],
+  ])
 })

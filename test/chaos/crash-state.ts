@@ -91,7 +91,7 @@ function parseTrace(text: string, folder: string): Operation[] {
     const path = unhex(hex).toString()
     return path.startsWith(folder) && /svc\.db(-wal|\.witness)?$/.test(path) ? basename(path) : null
   }
-  for (const line of text.split('\n')) {
+  for (const line of wholeCalls(text)) {
     const call = /^\d+\s+(\w+)\((.*)\)\s+=\s+(-?\d+)/.exec(line)
     if (!call) continue
     const [, name, args, result] = call as unknown as [string, string, string, string]
@@ -122,6 +122,27 @@ function parseTrace(text: string, folder: string): Operation[] {
     }
   }
   return operations
+}
+
+/**
+ * The lines of a trace, each with a whole call, where it ended: of one that another thread's came between strace writes the
+ * beginning and the end apart, "pwrite64(… <unfinished ...>" and "<... pwrite64 resumed>) = 4096".
+ */
+export function wholeCalls(text: string): string[] {
+  const begun = new Map<string, string>()
+  return text.split('\n').flatMap((line) => {
+    const thread = /^\d+/.exec(line)?.[0] ?? ''
+    const [start, rest] = line.split(' <unfinished ...>')
+    if (rest !== undefined) {
+      begun.set(thread, start!)
+      return []
+    }
+    const end = /^\d+\s+<\.\.\. \w+ resumed>(.*)$/.exec(line)?.[1]
+    if (end === undefined) return [line]
+    const whole = `${begun.get(thread) ?? ''}${end}`
+    begun.delete(thread)
+    return [whole]
+  })
 }
 
 function unhex(text: string): Buffer {
