@@ -33,16 +33,13 @@ export async function projectOf(
     throw new ToolError(
       projects.length === 0
         ? 'there is no project yet; one is made in the console or with svc projects'
-        : `project must be named: there are ${namesOf(projects)}`,
+        : `project must be named: ${thereAre(projects)}`,
       'project',
     )
   }
   const found = projects.find(({ id, name }) => id === word || name === word)
   if (found) return found
-  throw new ToolError(
-    `project ${word} is not known; ${projects.length === 0 ? 'there is none' : `there are ${namesOf(projects)}`}`,
-    'project',
-  )
+  throw new ToolError(`project ${word} is not known; ${thereAre(projects)}`, 'project')
 }
 
 /**
@@ -67,8 +64,10 @@ export async function projectAbout(
 
 const NAMES_MAX = 20
 
-const namesOf = (projects: readonly { name: string }[]): string =>
-  projects
-    .slice(0, NAMES_MAX)
-    .map(({ name }) => name)
-    .join(', ') + (projects.length > NAMES_MAX ? ` and ${projects.length - NAMES_MAX} more` : '')
+/** "there are Shop, Default"; "there is none". */
+function thereAre(projects: readonly { name: string }[]): string {
+  if (projects.length === 0) return 'there is none'
+  const names = projects.slice(0, NAMES_MAX).map(({ name }) => name)
+  const more = projects.length > NAMES_MAX ? ` and ${projects.length - NAMES_MAX} more` : ''
+  return `there are ${names.join(', ')}${more}`
+}

@@ -200,8 +200,8 @@ class Door {
   }
 
   /**
-   * Ends what a credential has open that is no longer known: who waits is told so first. Where its token may be refreshed
-   * its sessions wait for that; until then they read nothing.
+   * The daemon no longer knows a credential: its waiting calls end with that error, and then its sessions end. Sessions of
+   * a client that signed in stay, as it may refresh its token; until then their calls are refused here.
    */
   private forget(credential: Credential, why: DaemonError): void {
     if (why.status !== 401) return

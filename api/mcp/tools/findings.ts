@@ -1,5 +1,6 @@
 /** The tools of findings: reading what was found, and writing down what you found. */
 import { claimLine, claimsHeld, claimWords } from '../../../schemas/claim-words.ts'
+import { namedEntity } from '../../../schemas/entity-word.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   CheckedClaim,
@@ -16,7 +17,6 @@ import type {
 } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { grownOf, grownText } from '../grown.ts'
-import { namedEntity } from '../names.ts'
 import { cutTo, more, pageOf, tokensOf } from '../paging.ts'
 import { projectAbout, projectOf } from '../project.ts'
 import { adds, type Context, defineTool, READS } from '../tool.ts'

@@ -22,7 +22,7 @@ const LIMIT = 20
 const NOTE_TOKENS = 2_000
 const EVENTS_SHOWN = 20
 const ACTIVITY_SHOWN = 10
-/** Steps that are told however much came after them. */
+/** Steps that an answer always has, also behind the newest 10. */
 const KEPT_STEPS: ReadonlySet<string> = new Set(['opened', 'acknowledged'])
 /** Ids in the line that says why it fired. */
 const IDS_SHOWN = 5

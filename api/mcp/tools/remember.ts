@@ -1,7 +1,8 @@
 /** The tool remember: an observation onto an entity's timeline. */
+
+import { namedEntity } from '../../../schemas/entity-word.ts'
 import type { ToolRemember, ToolRememberResult } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { namedEntity } from '../names.ts'
 import { adds, defineTool } from '../tool.ts'
 
 export const remember = defineTool<ToolRemember, ToolRememberResult>({

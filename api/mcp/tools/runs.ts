@@ -1,5 +1,6 @@
 /** The tools that look at runs of the service's own agents. */
 
+import { namedEntity } from '../../../schemas/entity-word.ts'
 import type {
   Run,
   RunStep,
@@ -9,7 +10,6 @@ import type {
   ToolListRunsResult,
 } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { namedEntity } from '../names.ts'
 import { cursorOf, cutTo, more, offsetOf, pageOf, tokensOf } from '../paging.ts'
 import { defineTool, READS } from '../tool.ts'
 import { claimsWithin, moreClaims } from './findings.ts'

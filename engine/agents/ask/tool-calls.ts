@@ -1,5 +1,6 @@
 /** The tools of Ask: each reads as the caller, or plans a proposal; nothing of it writes. */
 
+import { namedEntity } from '../../../schemas/entity-word.ts'
 import { ownField } from '../../../schemas/fields-of.ts'
 import { check } from '../../../schemas/index.ts'
 import { askToolSchema } from '../../../schemas/tools.ts'
@@ -222,6 +223,9 @@ const recentEvents: ToolCallOf = async (
   })),
 })
 
+/** Ask writes an entity as service=pay; these reads go by its value. */
+const entityValue = (entity: string | undefined): string | undefined => namedEntity({ entity }).entity
+
 const findings: ToolCallOf = async (
   {
     project,
@@ -232,7 +236,8 @@ const findings: ToolCallOf = async (
   { reads },
 ) => {
   const words = project ? [project] : (await reads.listProjects()).slice(0, PROJECTS_MAX).map(({ id }) => id)
-  const all = await Promise.all(words.map((word) => reads.projectFindings(word, { entity, agent, limit })))
+  const of = { entity: entityValue(entity), agent, limit }
+  const all = await Promise.all(words.map((word) => reads.projectFindings(word, of)))
   const byRun = new Map(all.flatMap((one) => one.findings).map((finding) => [finding.run_id, finding]))
   return {
     found: [...byRun.values()]
@@ -258,12 +263,14 @@ const firings: ToolCallOf = async (
   }: { trigger?: string; entity?: string; state?: string; limit?: number },
   { reads },
 ) => ({
-  found: (await reads.listFirings({ trigger, key: entity, state, limit })).firings.map((firing) => ({
-    id: firing.dispatch_id,
-    ...only(firing, 'trigger', 'key', 'entity', 'state', 'reason'),
-    at: firing.fired_at ?? firing.opened_at,
-    events: firing.events,
-  })),
+  found: (await reads.listFirings({ trigger, key: entityValue(entity), state, limit })).firings.map(
+    (firing) => ({
+      id: firing.dispatch_id,
+      ...only(firing, 'trigger', 'key', 'entity', 'state', 'reason'),
+      at: firing.fired_at ?? firing.opened_at,
+      events: firing.events,
+    }),
+  ),
 })
 
 const runs: ToolCallOf = async (
@@ -275,7 +282,13 @@ const runs: ToolCallOf = async (
   }: { agent?: string; entity?: string; status?: string; limit?: number },
   { reads },
 ) => {
-  const { runs: found, total } = await reads.listRuns({ agent, entity, status, limit, offset: 0 })
+  const { runs: found, total } = await reads.listRuns({
+    agent,
+    entity: entityValue(entity),
+    status,
+    limit,
+    offset: 0,
+  })
   return {
     found: {
       total,

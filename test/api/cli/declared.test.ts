@@ -239,8 +239,15 @@ describe('svc agents, mcp-servers and skills', () => {
   it('switches agents and tells what a delete leaves', async () => {
     await run(`catalog apply ${fileOf(catalog)} --yes`)
     expect((await run('agents list')).out).toMatch(/first +on +errs/)
-    expect((await run('agents disable first')).out).toBe('first: disabled\n')
+    const disabled = await run('agents disable first')
+    expect([disabled.out, disabled.err]).toEqual(['first: disabled\n', ''])
     expect((await run('agents list --project Shop')).out).toMatch(/first +off/)
+    const giver = `agents: [{ name: giver, prompt: Look., project: Shop, verdicts: [bad], handoffs: [{ verdict: bad, agent: first }] }]`
+    await run(`catalog apply ${fileOf(giver)} --yes`)
+    expect((await run('agents disable first')).err).toBe(
+      'warning: first still runs in Shop when giver hands over to it; delete the handoff to end that\n',
+    )
+    await run('agents delete giver')
     expect((await run('triggers delete errs')).err).toBe('nothing wakes first any more\n')
   })
 

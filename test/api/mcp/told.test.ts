@@ -1,6 +1,10 @@
 /** What the tools of `svc mcp` tell is of what was asked for, and says what it leaves out. */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { whoAmI } from '../../../api/client/calls.ts'
+import { Credential } from '../../../api/mcp/access.ts'
+import { Daemon } from '../../../api/mcp/daemon.ts'
+import { neighbours } from '../../../api/mcp/tools/entities.ts'
 import { MINUTE } from '../../contract/served-runs.ts'
 import { call, called } from './mcp-world.ts'
 import { openShop, type Shop } from './shop-world.ts'
@@ -56,6 +60,32 @@ it('a window that has other events is not called empty, though the newest event 
   expect((await called(client, 'read', { ...window, to: at(then - 1) })).text).toContain(
     'no events in this window; last seen',
   )
+})
+
+it('neighbours beyond what was looked at are said to be possible', async () => {
+  const found = { names: ['service=pay'], neighbours: [], is_cut: true }
+  const asked = { label: 'service', value: 'pay' }
+  const told = await neighbours.run(asked as never, { daemon: { ask: async () => found } } as never)
+  expect(told.text).toContain('no neighbours found\nlooked at its newest 2,000 events and 40 traces')
+})
+
+it('a lapsed token is not sent to the daemon, where each counts as a wrong guess', async () => {
+  const credential = new Credential('svc_old')
+  credential.isLapsed = true
+  const sent: string[] = []
+  const daemon = new Daemon(
+    'http://127.0.0.1:9',
+    async (url) => {
+      sent.push(url)
+      return { status: 200, headers: {}, text: '{}' }
+    },
+    'test',
+  )
+  await expect(daemon.as(credential).ask(whoAmI)).rejects.toMatchObject({ status: 401 })
+  expect(sent).toEqual([])
+  credential.isLapsed = false
+  await daemon.as(credential).ask(whoAmI)
+  expect(sent).toHaveLength(1)
 })
 
 it('values beyond the 500 that are listed are said to be there', async () => {

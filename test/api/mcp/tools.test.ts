@@ -322,11 +322,16 @@ describe('the tools', () => {
     try {
       const reader = await other.connect()
       await reader.listTools()
-      const { content } = await called(reader, 'list_runs')
+      const { content, text } = await called(reader, 'list_runs')
       const [run] = content.runs as Fields[]
       expect(run).toMatchObject({ status: 'succeeded', outcome: 'finding' })
       const read = await called(reader, 'get_run', { id: run!.id })
       expect(read.content).toMatchObject({ finding: 'The certificate ended.', cut: false })
+      const cost = Number((run!.cost_usd as number).toPrecision(3))
+      for (const told of [text, read.text]) {
+        expect(told).toContain(`, woken by trigger ${run!.trigger}: succeeded`)
+        expect(told).toContain(`, $${cost}`)
+      }
       expect((read.content.steps as unknown[]).length).toBeGreaterThan(2)
       used.add('list_runs').add('get_run')
     } finally {

@@ -175,6 +175,15 @@ describe('svc mcp', () => {
         resolve()
       }
     })
+    const { ingest_key } = (
+      await svc.call<{ ingest_key: string }>('POST', '/api/sources', {
+        ...{ name: 'web', connector: 'webhook' },
+        config: { labels: [{ name: 'service', field: 'service', primary: true }] },
+      })
+    ).json
+    const trigger = { name: 'any', sources: ['web'], condition: { event: 'any' } }
+    expect((await svc.call('POST', '/api/triggers', trigger)).status).toBe(201)
+    await asked(client, 'wait_for_firing', { trigger: 'any', timeout_seconds: 0 })
     await client.subscribeResource({ uri: 'svc://entity/service/pay' })
     const before = provider.kept!.access_token
     // The token expires while nothing is asked: the daemon is not asked with it again and again.
@@ -187,13 +196,10 @@ describe('svc mcp', () => {
     expect((await asked(client, 'list_sources')).isError).toBe(false)
     expect(provider.kept!.access_token).not.toBe(before)
     expect(at.sessions.size).toBe(1)
-    const { ingest_key } = (
-      await svc.call<{ ingest_key: string }>('POST', '/api/sources', {
-        ...{ name: 'web', connector: 'webhook' },
-        config: { labels: [{ name: 'service', field: 'service', primary: true }] },
-      })
-    ).json
+    const waiting = asked(client, 'wait_for_firing', { trigger: 'any', timeout_seconds: 50 })
     expect((await svc.call('POST', `/ingest/${ingest_key}`, { service: 'pay' })).status).toBe(202)
+    // A wait of the session is one again, and not ended by the lapse before.
+    expect((await waiting).text).toContain('any fired for')
     at.pass(2_000)
     await isTold
     expect(told).toEqual(['notifications/resources/updated'])

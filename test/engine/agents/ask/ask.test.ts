@@ -89,4 +89,24 @@ describe('a question', () => {
     expect(said.d).toContain('nowhere')
     expect(await world.engine.listSources()).toHaveLength(1)
   })
+
+  it('looks up findings, firings and runs by an entity as Ask itself writes it', async () => {
+    const world = await openAskWorld()
+    await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
+    await world.post([error])
+    world.models.reply('m1', [
+      {
+        calls: [
+          { name: 'firings', id: 'word', arguments: { entity: 'service=checkout' } },
+          { name: 'firings', id: 'value', arguments: { entity: 'checkout' } },
+        ],
+      },
+      { text: 'It fired once.' },
+    ])
+    const frames = await world.asked('Did checkout fire?')
+    const [word, value] = frames.flatMap((frame) => (frame.type === 'tool_done' ? [frame.preview] : []))
+    const within = (preview: string) => preview.replace(/data \w{16}/g, '')
+    expect(word).toContain('checkout')
+    expect(within(word!)).toBe(within(value!))
+  })
 })

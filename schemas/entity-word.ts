@@ -1,4 +1,4 @@
-/** Entities as agents write them. */
+/** An entity as models and people write it in one word. */
 
 /**
  * An entity by its label and value: other tools write both as one word, such as `service=pay`, which is taken back.
