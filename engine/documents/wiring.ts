@@ -18,8 +18,10 @@ import {
   partKinds,
 } from '../model/documents.ts'
 import {
+  DEFAULT_TEMPLATE,
   defaultProject,
   NOTED,
+  ownerOf,
   type Pausable,
   type ProjectDoc,
   projectOf,
@@ -45,6 +47,7 @@ export function completeEdit(edit: Edit): void {
   checkEntities(edit)
   refuseNewInDrafts(edit)
   checkProjects(edit)
+  releaseFromDefault(edit)
   housePartsOfNobody(edit)
   keepPaused(edit)
   handNotesOn(edit)
@@ -185,9 +188,10 @@ function closeOver(edit: Edit, id: string): void {
   const { wakes, handoffs } = wiringOf(doc)
   const about = { kind: 'project', name: id }
   refuseFindingLoops(edit, wakes)
+  const ends = wiredIn(doc)
   const wired: [PartKind, string[]][] = [
-    ['trigger', wakes.map((wake) => wake.trigger)],
-    ['agent', [...wakes.map((w) => w.agent), ...handoffs.flatMap((h) => [h.agent, h.to])]],
+    ['trigger', ends.trigger],
+    ['agent', ends.agent],
     ...partKinds.map((kind): [PartKind, string[]] => [kind, Object.keys(doc.uses[kind] ?? {})]),
   ]
   for (const [kind, names] of wired) requireWired(edit, kind, names, label, about)
@@ -198,12 +202,8 @@ function closeOver(edit: Edit, id: string): void {
   const want = (kind: PartKind, name: string) => {
     if (!doc.uses[kind]?.[name]) wanted.set(`${kind}:${name}`, { kind, name })
   }
-  const triggers = new Set([...wakes.map((wake) => wake.trigger), ...Object.keys(doc.uses.trigger ?? {})])
-  const agents = new Set([
-    ...wakes.map((wake) => wake.agent),
-    ...handoffs.flatMap((row) => [row.agent, row.to]),
-    ...Object.keys(doc.uses.agent ?? {}),
-  ])
+  const triggers = new Set([...ends.trigger, ...Object.keys(doc.uses.trigger ?? {})])
+  const agents = new Set([...ends.agent, ...Object.keys(doc.uses.agent ?? {})])
   for (const trigger of triggers) {
     want('trigger', trigger)
     for (const source of sourcesOf(edit.require('trigger', trigger))) want('source', source)
@@ -214,6 +214,61 @@ function closeOver(edit: Edit, id: string): void {
   }
   // A draft that holds parts is of a release that let them in: it takes no more.
   if (wanted.size && !doc.draft) putProject(edit, id, withUses(doc, [...wanted.values()]))
+}
+
+/** The triggers and agents at the ends of what a project wires. */
+function wiredIn(doc: ProjectDoc): { trigger: string[]; agent: string[] } {
+  const { wakes, handoffs } = wiringOf(doc)
+  return {
+    trigger: wakes.map(({ trigger }) => trigger),
+    agent: [...wakes.map(({ agent }) => agent), ...handoffs.flatMap(({ agent, to }) => [agent, to])],
+  }
+}
+
+/**
+ * The Default project holds what is of no other, and what that needs. What only a trigger, an agent or a wire needed that
+ * went, or needs less now, goes to the project it belongs to: a catalog file says nothing of the Default project, and
+ * would differ from it until somebody applies.
+ */
+function releaseFromDefault(edit: Edit): void {
+  const found = [...projectsOf(edit)].find(([, { template }]) => template === DEFAULT_TEMPLATE)
+  const was = found && projectBefore(edit, found[0])
+  if (!was) return
+  const [id, doc] = found
+  const idOf = (kind: string, name: string) => `${kind}:${name}`
+  const freed = new Set<string>()
+  const free = (kind: PartKind, name: string) => {
+    if (doc.uses[kind]?.[name] && ownerOf(edit, kind, name) !== null) freed.add(idOf(kind, name))
+  }
+  const touched = new Set(edit.touched().map(({ kind, key }) => idOf(kind, key)))
+  const [before, now] = [wiredIn(was), wiredIn(doc)]
+  for (const kind of ['trigger', 'agent'] as const) {
+    for (const name of Object.keys(was.uses[kind] ?? {})) {
+      const then =
+        touched.has(idOf(kind, name)) || !doc.uses[kind]?.[name] ? edit.storedNow(kind, name) : null
+      if (!then) continue
+      if (kind === 'trigger') for (const source of sourcesOf(then)) free('source', source)
+      else for (const server of serversOf(then)) free('mcp_server', server)
+    }
+    for (const name of before[kind]) if (!now[kind].includes(name)) free(kind, name)
+  }
+  if (freed.size === 0) return
+  const left = (kind: 'trigger' | 'agent') =>
+    Object.keys(doc.uses[kind] ?? {}).filter(
+      (name) => now[kind].includes(name) || !freed.has(idOf(kind, name)),
+    )
+  for (const name of left('trigger'))
+    for (const source of sourcesOf(edit.require('trigger', name))) freed.delete(idOf('source', source))
+  for (const name of left('agent'))
+    for (const server of serversOf(edit.require('agent', name))) freed.delete(idOf('mcp_server', server))
+  for (const kind of ['trigger', 'agent'] as const)
+    for (const name of now[kind]) freed.delete(idOf(kind, name))
+  if (freed.size === 0) return
+  putProject(
+    edit,
+    id,
+    withoutParts(doc, (kind, name) => freed.has(idOf(kind, name))),
+  )
 }
 
 function requireWired(

@@ -479,3 +479,22 @@ describe('a template project and another that uses its parts', () => {
     expect(await svc.get('/api/triggers/payments-errors')).toMatchObject({ owned_by: id })
   })
 })
+
+describe('what the Default project has for want of a trigger of its own', () => {
+  const projects = async () => (await svc.get<{ projects: string[] }>('/api/sources/gw')).projects
+  beforeEach(() => svc.post('/api/triggers', { name: 'alone', sources: ['gw'], condition }))
+
+  it('goes back to the project it belongs to, when the trigger goes; undoing that brings it again', async () => {
+    expect(await projects()).toHaveLength(3)
+    await svc.del('/api/triggers/alone')
+    expect((await projects()).toSorted()).toEqual([first, second].toSorted())
+    await undo()
+    expect(await projects()).toHaveLength(3)
+  })
+
+  it('stays while another trigger there reads it', async () => {
+    await svc.post('/api/triggers', { name: 'also', sources: ['gw'], condition })
+    await svc.del('/api/triggers/alone')
+    expect(await projects()).toHaveLength(3)
+  })
+})
