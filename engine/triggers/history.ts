@@ -137,6 +137,7 @@ export function createLedger(queries: TriggerQueries): Ledger {
         lastAt: row.last_at,
         events: row.events,
         ids: () => queries.eventsOf.all(row.id).flatMap(({ ids }) => unpackIds(ids)),
+        keys: () => queries.keysOf.all(row.id, -1).map(({ key }) => key),
         dueAt: row.due_at ?? row.last_at,
       }
     },

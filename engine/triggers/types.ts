@@ -120,6 +120,8 @@ export interface OpenBurst {
   events: number
   /** Their ids. */
   ids(): Iterable<number>
+  /** Keys it spreads over. */
+  keys(): Iterable<string>
   dueAt: number
 }
 

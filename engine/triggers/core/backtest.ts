@@ -186,7 +186,7 @@ interface MemoryFiring {
   resolved: boolean
 }
 
-interface Burst extends Omit<OpenBurst, 'ids' | 'events'> {
+interface Burst extends Omit<OpenBurst, 'ids' | 'keys' | 'events'> {
   ids: Set<number>
   keys: Set<string>
   first: Crossing
@@ -280,7 +280,7 @@ export class MemoryLedger implements Ledger {
 
   open(): OpenBurst | null {
     const { burst } = this
-    return burst && { ...burst, events: burst.ids.size, ids: () => burst.ids }
+    return burst && { ...burst, events: burst.ids.size, ids: () => burst.ids, keys: () => burst.keys }
   }
 
   active(): ActiveKey[] {

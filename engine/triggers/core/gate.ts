@@ -14,6 +14,7 @@ interface Burst {
   dueAt: number
   /** Events so far; null once there are as many as are needed. */
   ids: Set<number> | null
+  keys: Set<string>
 }
 
 /** What a condition says of itself when it is met. */
@@ -39,6 +40,7 @@ export class Gate {
       openedAt: open.openedAt,
       dueAt: open.dueAt,
       ids: this.wanting(open.events < trigger.minCount ? new Set(open.ids()) : null),
+      keys: new Set(open.keys()),
     }
   }
 
@@ -89,8 +91,8 @@ export class Gate {
       return { do: 'hold', triggerId, at, dueAt: allowedAt }
     }
     this.burst = null
-    // Which keys it spread over is with its rows.
-    this.last.clear()
+    // Its rows are written once the events that come with it are judged: these wait for its cooldown, too.
+    for (const key of burst.keys) this.last.set(key, at)
     this.fired?.push(at)
     return { do: 'release', triggerId, at }
   }
@@ -102,7 +104,7 @@ export class Gate {
 
   private open(met: Met, state: Burst['state'], dueAt: number): Decision {
     const ids = this.wanting(new Set())
-    const burst: Burst = { state, openedAt: met.at, dueAt, ids }
+    const burst: Burst = { state, openedAt: met.at, dueAt, ids, keys: new Set() }
     this.burst = burst
     const crossing = this.take(burst, met)
     const until = instantWords(dueAt)
@@ -134,6 +136,7 @@ export class Gate {
 
   private take(burst: Burst, met: Met): Crossing {
     const crossing = crossingOf(met, burst)
+    burst.keys.add(met.key)
     for (const id of crossing.eventIds) burst.ids?.add(id)
     burst.ids = this.wanting(burst.ids)
     return crossing

@@ -148,19 +148,22 @@ export class Runtime {
     else out({ do: 'resolve', triggerId: this.id, ...over, eventIds: [event.id] })
   }
 
-  /** What is due by the clock up to now. */
+  /** What is due by the clock up to now, in the order in which it was: a silence may end up in a burst that was open still. */
   settle(now: number, notes: NoteFilter, out: Out): void {
     const instant = (due: number) => (now - due > OVERDUE_MS ? now : due)
-    for (let due = this.gate.dueAt(); due !== null && due <= now; due = this.gate.dueAt())
-      out(this.gate.settle(instant(due)))
-    if (this.trigger.definition.paused) return
-    const { silence, lasting } = this
-    for (let due = silence?.dueAt() ?? null; due !== null && due <= now; due = silence!.dueAt())
-      this.fallSilent(silence!, instant(due), notes, out)
-    if (lasting) {
-      for (const { at, ...over } of lasting.due(now))
-        out({ do: 'resolve', triggerId: this.id, ...over, at: instant(at), eventIds: [] })
+    const { gate, lasting } = this
+    const silence = this.trigger.definition.paused ? null : this.silence
+    for (;;) {
+      const [ofGate, ofSilence] = [gate.dueAt(), silence?.dueAt() ?? null]
+      const due = earlier(ofGate, ofSilence)
+      if (due === null || due > now) break
+      if (due === ofGate) out(gate.settle(instant(due)))
+      else this.fallSilent(silence!, instant(due), notes, out)
     }
+    if (!lasting || this.trigger.definition.paused) return
+    const over = [...lasting.due(now)].sort((a, b) => a.at - b.at)
+    for (const { at, ...one } of over)
+      out({ do: 'resolve', triggerId: this.id, ...one, at: instant(at), eventIds: [] })
   }
 
   /** When `settle` has something to do, epoch ms. */
@@ -428,7 +431,7 @@ class Silence {
     this.absentMs = parseDuration(condition.absent_for, 'condition.absent_for')
     this.reason = `nothing for ${condition.absent_for}`
     const known = ledger.watched(trigger.definition.id).filter(({ isSilent }) => !isSilent)
-    for (const watched of known.sort((a, b) => a.lastAt - b.lastAt)) {
+    for (const watched of known.sort((a, b) => a.lastAt - b.lastAt || a.lastId - b.lastId)) {
       const id = trigger.key.idOf(watched.labels, labels)
       const there = this.keys.get(id)
       if (there) there.watched = watched
