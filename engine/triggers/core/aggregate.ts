@@ -198,9 +198,7 @@ class AggregateWindows {
       reader,
       (event) => this.valueOf(event),
       (entries, coversFrom) => this.create(entries, coversFrom),
-      (window, by) => {
-        window.low += by
-      },
+      (window, by) => this.shift(window, by),
     )
   }
 
@@ -252,6 +250,20 @@ class AggregateWindows {
     const tally = createTally(this.counted.tallied)
     tally.enter(entries, low, entries.length)
     return { entries, coversFrom, used: 0, tally, low }
+  }
+
+  /**
+   * Entries came or went at the front. What was read for the clock covers the window that ends now, and not all of that
+   * of the newest entry: the rest of it comes with what is read for a late event.
+   */
+  private shift(window: AggregateWindow, by: number): void {
+    window.low += by
+    if (by <= 0) return
+    const { entries, tally } = window
+    const first = entries.after(entries.lastTs - this.counted.windowMs)
+    if (first >= by) return
+    tally.enter(entries, first, by)
+    window.low = first
   }
 
   /** What left the window of the newest entry. */

@@ -64,6 +64,8 @@ class LiveEvaluator implements Evaluator {
   private due = Number.POSITIVE_INFINITY
   private isDueKnown = true
   private sweepAt: number | null = null
+  /** Up to when all that was due has been done, epoch ms. */
+  private settledAt: number
   private readonly entriesMax: number
   private readonly sweepMs: number
 
@@ -72,6 +74,7 @@ class LiveEvaluator implements Evaluator {
     this.cursor = new EventCursor(ports.labels, ports.sourceName)
     this.index = new MatchIndex([], ports.labels)
     this.sweepMs = ports.sweepMs ?? SWEEP_MS
+    this.settledAt = ports.listensSince ?? 0
     this.entriesMax = ports.history ? (ports.entriesMax ?? ENTRIES_MAX) : Number.POSITIVE_INFINITY
   }
 
@@ -176,7 +179,7 @@ class LiveEvaluator implements Evaluator {
     const { sourceIds } = definition
     try {
       const compiled = compile(definition)
-      const runtime = new Runtime(compiled, this.ports, this.reader, shared)
+      const runtime = new Runtime(compiled, this.ports, this.reader, shared, this.settledAt)
       const { filters, steps } = compiled
       const ways = steps.length ? steps.map((step) => [...filters, ...step]) : [filters]
       return { definition, text, runtime, fault: '', sourceIds, ways, seen: 0, due: null }
@@ -211,6 +214,7 @@ class LiveEvaluator implements Evaluator {
   }
 
   private settle(now: number, notes: NoteFilter, decisions: Decision[]): void {
+    this.settledAt = Math.max(this.settledAt, now)
     while (this.firstDue() <= now) {
       for (const watching of [...this.timed]) {
         if (watching.due! > now) continue

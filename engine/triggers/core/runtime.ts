@@ -40,12 +40,16 @@ export class Runtime {
   private readonly silence: Silence | null
   private readonly intake: Intake
 
-  /** @param shared with the triggers that are defined together; null: it keeps all by itself */
+  /**
+   * @param shared with the triggers that are defined together; null: it keeps all by itself
+   * @param settledAt up to when all that was due has been done, epoch ms
+   */
   constructor(
     readonly trigger: Compiled,
     private readonly ports: EvaluatorPorts,
     reader: HistoryReader,
     shared: Shared | null = null,
+    settledAt = 0,
   ) {
     const { condition, definition } = trigger
     const { ledger } = ports
@@ -56,7 +60,7 @@ export class Runtime {
     this.silence = 'absent_for' in condition ? new Silence(trigger, condition, ports) : null
     this.lasting =
       'resolve' in condition && condition.resolve
-        ? new Lasting(trigger, condition, this.condition as AggregateState, ports)
+        ? new Lasting(trigger, condition, this.condition as AggregateState, ports, settledAt)
         : null
   }
 
@@ -302,10 +306,15 @@ class Lasting {
     { predicate, resolve }: AggregateCondition,
     private readonly state: AggregateState,
     { ledger, labels }: Pick<EvaluatorPorts, 'ledger' | 'labels'>,
+    settledAt: number,
   ) {
     this.isOver = overBy(predicate, resolve)
+    // Windows that ended before were looked at when they did: what came late into them since says nothing of now.
     for (const active of ledger.active(trigger.definition.id))
-      this.keys.set(trigger.key.idOf(active.labels, labels), { ...active, checkAt: active.since })
+      this.keys.set(trigger.key.idOf(active.labels, labels), {
+        ...active,
+        checkAt: Math.max(active.since, settledAt),
+      })
   }
 
   has(id: number | string): boolean {

@@ -138,10 +138,10 @@ export class CoreWorld {
     return all
   }
 
-  /** The daemon starts again. */
-  restart(): void {
+  /** The daemon starts again. @param at ms after T0; absent: nothing says when */
+  restart(at?: number): void {
     this.commit()
-    this.evaluator = createEvaluator(this.ports)
+    this.evaluator = createEvaluator(at === undefined ? this.ports : { ...this.ports, listensSince: T0 + at })
     this.evaluator.define([this.definition])
   }
 

@@ -179,3 +179,89 @@ describe('without a history', () => {
     )
   })
 })
+
+describe('what is due by the clock', () => {
+  const steps = fc.array(
+    fc.record({
+      gap: fc.oneof(
+        fc.constant(0),
+        fc.constantFrom(10_000, 30_000, 60_000),
+        fc.integer({ min: 0, max: 59_000 }),
+      ),
+      lag: fc.oneof(
+        { weight: 4, arbitrary: fc.constant(0) },
+        { weight: 1, arbitrary: fc.integer({ min: -5_000, max: 90_000 }) },
+      ),
+      key: fc.constantFrom('a', 'b'),
+      ms: fc.integer({ min: 0, max: 9 }),
+      bypass: fc.constantFrom(false, false, false, true),
+      next: fc.constantFrom('go on', 'restart', 'reset'),
+    }),
+    { minLength: 1, maxLength: 40 },
+  )
+  type Steps = typeof steps extends fc.Arbitrary<infer T> ? T : never
+  const any = { event: 'any' } as const
+  const over2 = { aggregate: 'count', predicate: '> 2', window: '1m' } as const
+
+  const specs: Parameters<typeof definitionOf>[0][] = [
+    { condition: any, cooldown: '2m', storm: { quiet: '30s', max_wait: '1m' } },
+    { condition: any, cooldown: '2m', storm: { quiet: '10s', min_count: 3 } },
+    {
+      condition: any,
+      cooldown: '10s',
+      storm: {
+        limits: [
+          { max: 2, per: '1m' },
+          { max: 4, per: '5m' },
+        ],
+      },
+    },
+    { condition: any, cooldown: '30s', storm: { quiet: '10s', limits: [{ max: 1, per: '1m' }] } },
+    { condition: over2, cooldown: '30s', storm: { quiet: '20s' } },
+    { condition: { absent_for: '30s' }, cooldown: '2m' },
+    { condition: { absent_for: '30s' }, cooldown: '1m', storm: { quiet: '10s', max_wait: '20s' } },
+    { condition: { absent_for: '20s' }, cooldown: '0s', storm: { limits: [{ max: 1, per: '1m' }] } },
+    { condition: { ...over2, resolve: true }, cooldown: '30s' },
+    { condition: { ...over2, predicate: '< 2', resolve: '> 2' }, cooldown: '0s' },
+    {
+      condition: { aggregate: 'avg', field: 'ms', predicate: '> 5', window: '1m', resolve: '< 4' },
+      cooldown: '0s',
+    },
+  ]
+
+  /** What is decided, without what a restart gives to a burst once more. */
+  function decided(spec: (typeof specs)[number], all: Steps, how: { ticks: boolean; restarts: boolean }) {
+    const world = new CoreWorld(definitionOf(spec))
+    const done: Decision[] = []
+    let at = 0
+    for (const { gap, lag, key, ms, bypass, next } of all) {
+      at += gap
+      if (how.ticks) done.push(...world.pass(at))
+      done.push(...world.post({ ts: at - lag, at, labels: { service: key }, numbers: { ms }, bypass }))
+      world.commit()
+      // Silence counts from a start at the earliest, which is another rule.
+      if (how.restarts && next === 'restart') world.restart('resolve' in spec.condition ? at : undefined)
+      if (how.restarts && next === 'reset') world.evaluator.reset()
+    }
+    done.push(...world.pass(at + 600_000))
+    return done.flatMap((one) => {
+      if (one.do === 'watch') return []
+      if (one.do === 'note') return [[one.verdict.reason, one.verdict.eventId, one.verdict.until]]
+      return [one.do === 'fold' ? [one.do, one.crossing.cause, one.dueAt] : one]
+    })
+  }
+
+  it.each(specs)(
+    '%j is done the same where the next event comes before the timer, and by a restart',
+    (spec) => {
+      fc.assert(
+        fc.property(steps, (all) => {
+          const right = decided(spec, all, { ticks: true, restarts: false })
+          expect(decided(spec, all, { ticks: false, restarts: false })).toEqual(right)
+          expect(decided(spec, all, { ticks: true, restarts: true })).toEqual(right)
+        }),
+        { numRuns: 150 },
+      )
+    },
+  )
+})
