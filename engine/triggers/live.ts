@@ -166,9 +166,11 @@ export class LiveTriggers {
     const { store, clock, ctx } = this.parts
     ctx.names.refresh()
     this.wirings.reload()
+    // A burst that is open may be of a trigger that got another name.
+    this.writer.flush()
+    this.writer.reset()
     const definitions = readDefinitions(store.db)
-    const known = new Set(definitions.map(({ id }) => id))
-    for (const id of this.definitions.keys()) if (!known.has(id)) this.forget(id)
+    for (const id of this.queries.ofNoTrigger.all()) this.forget(id)
     for (const definition of definitions) this.checkBasis(definition)
     this.definitions = new Map(definitions.map((definition) => [definition.id, definition]))
     this.schedules.define(definitions, clock.now())

@@ -219,6 +219,14 @@ function memory(db: Database) {
     saveBasis: db.prepare<[number, string]>(
       'INSERT OR REPLACE INTO key_bases (trigger_id, basis) VALUES (?, ?)',
     ),
+    /** Triggers that are gone, with a burst that is open or keys that are remembered: these have a basis. */
+    ofNoTrigger: db
+      .prepare<[], number>(
+        `SELECT trigger_id FROM (SELECT trigger_id FROM firings WHERE state IN ('gathering', 'held')
+             UNION SELECT trigger_id FROM key_bases)
+         WHERE trigger_id NOT IN (SELECT id FROM triggers WHERE state <> 'deleted')`,
+      )
+      .pluck(),
     forget: [
       db.prepare<[number]>('DELETE FROM active_keys WHERE trigger_id = ?'),
       db.prepare<[number]>('DELETE FROM watched_keys WHERE trigger_id = ?'),
