@@ -91,13 +91,15 @@ export function latestSlot(
   }
   const first = nextSlot(schedule, anchor, after)
   if (first === null || first > now) return null
-  const before = cronOf(schedule.cron, schedule.time_zone).previousRuns(1, new Date(now + 1_000))[0]
+  // Those before the next second, which none is in that comes after `now`.
+  const end = new Date((Math.floor(now / 1_000) + 1) * 1_000)
+  const before = cronOf(schedule.cron, schedule.time_zone).previousRuns(1, end)[0]
   const slot = Math.max(first, before ? before.getTime() : first)
   // How many were skipped is told; beyond a thousand their number says nothing more.
   let skipped = 0
   for (let at: number | null = first; at !== null && at < slot && skipped < 1_000; skipped++)
     at = nextSlot(schedule, anchor, at)
-  return { slot: Math.min(slot, now), skipped }
+  return { slot, skipped }
 }
 
 /** Length of the window a slot summarises: since the slot before it. Milliseconds. */

@@ -69,6 +69,37 @@ describe('a cron expression', () => {
     })
   })
 
+  it('has, at any instant, the latest of the slots that follow one another, over changes of summer time too', () => {
+    const crons = ['* * * * *', '*/7 * * * *', '0 * * * *', '30 2 * * *', '0 3 * * *', '15,45 1-3 * * *']
+    const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu']
+    // Beside them, and a day in which no clock is changed.
+    const begins = ['2026-03-08T04:00Z', '2026-03-28T22:00Z', '2026-04-04T12:00Z', '2026-10-03T13:00Z']
+    const days = [...begins, '2026-10-24T22:00Z', '2026-11-01T03:00Z', '2026-11-20T00:00Z'].map(at)
+    const offset = fc.integer({ min: 0, max: 4 * 60 * MINUTE })
+    const late = fc.oneof(offset, fc.constantFrom(999, 1_000, 59_001, 59_999, 60_000, 60 * MINUTE - 1))
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...crons),
+        fc.constantFrom(...zones),
+        fc.constantFrom(...days),
+        offset,
+        late,
+        (cron, time_zone, day, from, ms) => {
+          const schedule = { cron, time_zone }
+          const after = day + from - (from % MINUTE)
+          const slots: number[] = []
+          for (let slot = nextSlot(schedule, 0, after); slot !== null && slot <= after + ms; )
+            slot = nextSlot(schedule, 0, slots[slots.push(slot) - 1]!)
+          const due = slots.length ? { slot: slots.at(-1), skipped: slots.length - 1 } : null
+          expect(latestSlot(schedule, 0, after, after + ms)).toEqual(due)
+          if (slots.length > 1)
+            expect(windowOfSlot(schedule, slots.at(-1)!)).toBe(slots.at(-1)! - slots.at(-2)!)
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
   it.each([
     [{ cron: '* * *' }, 'cron'],
     [{ cron: '61 * * * *' }, 'cron'],
