@@ -373,8 +373,10 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     const running = parts.wirings(ids).filter(({ isPaused }) => !isPaused)
     if (running.length === 0)
       return `${ids.length === 1 ? 'its project was' : 'its projects were'} paused or deleted before the turn of this run came`
+    // It may answer firings of several triggers, of which it names the last.
+    const triggers = new Set([trigger_name, ...queries.wokenBy.all(id)])
     const own = running.flatMap(({ wakes }) =>
-      wakes.filter((wake) => wake.agent === agent && wake.trigger === trigger_name),
+      wakes.filter((wake) => wake.agent === agent && triggers.has(wake.trigger)),
     )
     if (own.some(({ enabled }) => enabled) || !BY_TRIGGER.has(woken_by)) return null
     return own.length

@@ -115,6 +115,13 @@ function making(db: Database) {
       `UPDATE runs SET wakes = wakes + 1, firing_id = @firing, dispatch_id = @dispatch, trigger_name = @trigger,
          woke_at = CASE WHEN wake_key = @key THEN @at ELSE woke_at END WHERE id = @id`,
     ),
+    /** Triggers of all the firings that a run answers. */
+    wokenBy: db
+      .prepare<[string], string>(
+        `SELECT DISTINCT f.trigger_name FROM deliveries d JOIN firings f ON f.id = d.firing_id
+         WHERE d.run_id = ? AND d.recipient_kind = 'agent'`,
+      )
+      .pluck(),
     /** The last firing of a trigger and entity that a run answers. */
     lastWake: db.prepare<[string], { incident: string; woke_at: number }>(
       'SELECT incident, woke_at FROM runs WHERE wake_key = ? ORDER BY woke_at DESC, seq DESC LIMIT 1',

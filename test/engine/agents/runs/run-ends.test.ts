@@ -24,6 +24,19 @@ async function open(options: Parameters<typeof openRunWorld>[0] = {}): Promise<R
   return world
 }
 
+const WARNING = [{ field: 'event_type', op: 'eq', value: 'warning' }] as const
+
+/** Which triggers wake the agent, and whether that is on. */
+const wire = (w: RunWorld, on: Record<string, boolean>) =>
+  w.engine.wireProject(
+    w.project,
+    {
+      wakes: Object.entries(on).map(([trigger, enabled]) => ({ trigger, agent: 'first-look', enabled })),
+      handoffs: [],
+    },
+    BY,
+  )
+
 const stepsOf = <K extends keyof StepData>(run: RunDetail, kind: K): StepData[K][] =>
   (run.steps as unknown as Step[]).filter((step) => step.kind === kind).map(({ data }) => data as StepData[K])
 
@@ -290,6 +303,41 @@ describe('a run ends', () => {
     const { deliveries } = await engine.listDeliveries({ limit: 10 })
     expect(deliveries.map(({ status }) => status).sort()).toEqual(['delivered', 'failed'])
   })
+
+  it.each([
+    ['deleted, for the other', (w: RunWorld) => w.engine.deleteTrigger('u', BY), 'succeeded'],
+    ['switched off, for the other', (w: RunWorld) => wire(w, { t: true, u: false }), 'succeeded'],
+    ['switched off, and so is the other', (w: RunWorld) => wire(w, { t: false, u: false }), 'cancelled'],
+  ])(
+    'as it should, where two triggers woke it as it waited and the last is %s',
+    async (_what, takeAway, status) => {
+      const { agent, models, post, settled, trigger } = await open()
+      await trigger({ name: 'u', condition: { event: 'any' }, cooldown: '1s', filters: WARNING })
+      await agent({ name: 'first-look', trigger: 't', model: 'm1', concurrency: 1 })
+      await wire(world, { t: true, u: true })
+      let letGo = () => {}
+      const held = new Promise<void>((resolve) => {
+        letGo = resolve
+      })
+      const asked = new Promise<void>((resolve) => {
+        models.reply('m1', () => {
+          resolve()
+          return { ...conclude(), delayUntil: held }
+        })
+      })
+      await post(error)
+      await asked
+      await post({ ...error, service: 'cart' })
+      // In the cooldown of the one trigger, so that the other alone fires.
+      await post({ ...error, service: 'cart', type: 'warning' })
+      await takeAway(world)
+      letGo()
+      expect(await settled()).toMatchObject([
+        { key: 'checkout' },
+        { key: 'cart', wakes: 2, trigger: 'u', status },
+      ])
+    },
+  )
 
   it('cancelled by somebody, where nobody has to sign in: that is said by the door, whatever the name', async () => {
     const { agent, models, post, engine, runner } = await open()
