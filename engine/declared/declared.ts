@@ -242,8 +242,12 @@ export function stageRename(edit: Edit, kind: NamedKind, from: string, to: strin
   const { connector } = edit.require(kind, from) as { connector?: string }
   if (kind === 'source' && connectorOf(String(connector)).internal === true)
     fail('conflict', `source ${from} is made by the service itself and keeps its name`)
-  const maker = [...projectsOf(edit).values()].find(({ plan }) =>
-    Object.values((isPart(kind) && plan?.[kind]) || {}).some(({ name }) => name === from),
+  // One that is missing of a project may have the name of another that is made elsewhere.
+  const maker = [...projectsOf(edit).values()].find(
+    ({ plan, uses }) =>
+      isPart(kind) &&
+      uses[kind]?.[from] !== undefined &&
+      Object.values(plan?.[kind] ?? {}).some(({ name }) => name === from),
   )
   if (maker)
     fail(

@@ -118,6 +118,28 @@ describe('the ownership of what a template planned', () => {
     expect((await svc.refused('POST', `/api/projects/${id}/repair`, {}))[0]).toBe(400)
   })
 
+  it('missing stays missing while another of its name is made elsewhere, which no repair or plan takes', async () => {
+    const { id } = await watch()
+    const AGENT = '/api/agents/builtin/checkout-first-look'
+    await svc.del(AGENT)
+    await svc.post('/api/agents/builtin', { name: 'checkout-first-look', prompt: 'Not of this project.' })
+    await svc.put(`/api/projects/${id}`, { params: { service: 'checkout', threshold: 9 } })
+    expect(await objectNow(id, 'first_look')).toMatchObject({ state: 'missing', missing: true })
+    expect(await svc.refused('POST', `/api/projects/${id}/repair`, { key: 'first_look' })).toEqual([
+      409,
+      'another agent is named checkout-first-look and is no part of project Checkout; rename or delete that one to have the planned one again',
+    ])
+    expect(await svc.get(AGENT)).toMatchObject({
+      prompt: 'Not of this project.',
+      trigger: '',
+      enabled: false,
+    })
+    await svc.post(`${AGENT}/rename`, { to: 'other' })
+    await svc.post(`/api/projects/${id}/repair`, { key: 'first_look' })
+    expect(await svc.get(AGENT)).toMatchObject({ trigger: 'checkout-errors', enabled: true })
+    expect(await svc.get('/api/agents/builtin/other')).toMatchObject({ prompt: 'Not of this project.' })
+  })
+
   it('of a hand-assembled project nothing is repaired or customized', async () => {
     await svc.post('/api/sources', { name: 'gw', connector: 'webhook' })
     const objects = [{ kind: 'source', name: 'gw' }]

@@ -139,6 +139,8 @@ function followOwnership(parts: FollowParts, staged: readonly Staged[], stroke: 
     // A rename alone is no edit of what was planned.
     if (stored?.was !== undefined && doc && equal(stored.doc, doc)) continue
     for (const row of parts.queries.plannedNamed(kind, key)) {
+      // One of its name that is made elsewhere is not the one that is missing.
+      if (row.state === 'missing' && !parts.queries.users(kind, key).includes(row.project)) continue
       const planned = JSON.parse(row.plan) as Planned
       const before = row.state === 'planned' ? stored?.doc : doc
       // A plan of a release that knew no secrets in addresses was digested with them as they are.

@@ -241,10 +241,15 @@ export function stageRepair(
   const owner = ownerOf(edit, kind, name)
   if (owner && owner !== id)
     fail('conflict', `${kindWord(kind)} ${name} belongs to project ${projectOf(edit, owner).name} now`)
+  if (edit.has(kind, name) && !doc.uses[kind]?.[name])
+    fail(
+      'conflict',
+      `another ${kindWord(kind)} is named ${name} and is no part of project ${doc.name}; rename or delete that one to have the planned one again`,
+    )
   const renames = new Renames()
   const was = doc.plan?.[kind]?.[key]?.name
   if (was !== undefined && was !== name) {
-    if (edit.has(kind, was)) retire(world, id, kind, was)
+    if (doc.uses[kind]?.[was]) retire(world, id, kind, was)
     renames.add(kind, was, name)
   }
   putRepaired(world, object)
@@ -436,14 +441,10 @@ function stageWiring(
   let doc: ProjectDoc = { ...projectOf(edit, id), plan }
   if (before) doc = withWiresOf(before, doc)
   for (const { trigger, agent, enabled } of planned.wakes)
-    if (before?.wakes?.[trigger]?.[agent] === undefined && isThere(edit, trigger, agent))
+    if (before?.wakes?.[trigger]?.[agent] === undefined && hasEnds(doc, 'trigger', trigger, agent))
       doc = withPlannedWake(doc, trigger, agent, enabled)
   for (const { agent, verdict, to, cooldown } of planned.handoffs)
-    if (
-      before?.handoffs?.[agent]?.[verdict]?.[to] === undefined &&
-      edit.has('agent', agent) &&
-      edit.has('agent', to)
-    )
+    if (before?.handoffs?.[agent]?.[verdict]?.[to] === undefined && hasEnds(doc, 'agent', agent, to))
       doc = withHandoff(doc, agent, verdict, to, cooldown ?? HANDOFF_COOLDOWN)
   putProject(edit, id, doc)
 }
@@ -455,7 +456,7 @@ function wireAgain(edit: Edit, id: string, planned: TemplatePlan, kind: PartKind
   for (const { trigger, agent, enabled } of planned.wakes)
     if (
       (kind === 'trigger' ? trigger : agent) === name &&
-      isThere(edit, trigger, agent) &&
+      hasEnds(doc, 'trigger', trigger, agent) &&
       !doc.wakes?.[trigger]?.[agent]
     )
       doc = withPlannedWake(doc, trigger, agent, enabled)
@@ -463,16 +464,16 @@ function wireAgain(edit: Edit, id: string, planned: TemplatePlan, kind: PartKind
     if (
       kind === 'agent' &&
       (agent === name || to === name) &&
-      edit.has('agent', agent) &&
-      edit.has('agent', to) &&
+      hasEnds(doc, 'agent', agent, to) &&
       !doc.handoffs?.[agent]?.[verdict]?.[to]
     )
       doc = withHandoff(doc, agent, verdict, to, cooldown ?? HANDOFF_COOLDOWN)
   putProject(edit, id, doc)
 }
 
-const isThere = (edit: Edit, trigger: string, agent: string): boolean =>
-  edit.has('trigger', trigger) && edit.has('agent', agent)
+/** Whether both ends of a wire are parts of a project: of their names there may be others elsewhere. */
+const hasEnds = ({ uses }: ProjectDoc, kind: 'trigger' | 'agent', from: string, agent: string): boolean =>
+  uses[kind]?.[from] !== undefined && uses.agent?.[agent] !== undefined
 
 /** In a paused project a wake is off, and noted, so that resuming switches it on. */
 function withPlannedWake(doc: ProjectDoc, trigger: string, agent: string, enabled = true): ProjectDoc {
