@@ -186,6 +186,21 @@ describe('a new plan that renames its parts', () => {
     expect(await svc.get('/api/triggers/payments-errors')).toMatchObject({ paused: false })
   })
 
+  it.each([
+    ['the same parts', { service: 'checkout', threshold: 9 }],
+    ['parts of other names', RENAMED],
+  ])('does not wire again what a hand took away, with %s', async (_parts, params) => {
+    const { id } = await watch()
+    await svc.put(`/api/projects/${id}/wiring`, { wakes: [], handoffs: [] })
+    expect((await replan(id, params)).wiring).toEqual({ wakes: [], handoffs: [] })
+    await svc.post(`/api/projects/${id}/pause`, {})
+    await replan(id, { ...params, model: 'other' })
+    expect((await svc.post<Project>(`/api/projects/${id}/resume`)).wiring).toEqual({
+      wakes: [],
+      handoffs: [],
+    })
+  })
+
   const EDITS = {
     agent: () => svc.put(AGENT, { prompt: 'Mine.' }),
     trigger: editTrigger,

@@ -367,14 +367,15 @@ class Renames {
     return this.names.get(`${kind}:${name}`) ?? name
   }
 
-  /** A project's wiring, and what a pause stopped, under the new names. */
+  /** What a project wires and has of it, and what a pause stopped, under the new names. */
   inWiringOf(doc: ProjectDoc): ProjectDoc {
     const trigger = (name: string) => this.now('trigger', name)
     const agent = (name: string) => this.now('agent', name)
     const source = (name: string) => this.now('source', name)
-    const { wakes, handoffs, stopped } = doc
+    const { wakes, handoffs, stopped, uses } = doc
     return {
       ...doc,
+      uses: { ...uses, trigger: rekey(uses.trigger, trigger), agent: rekey(uses.agent, agent) },
       wakes: rekey(wakes, trigger, (agents) => rekey(agents, agent)),
       handoffs: rekey(handoffs, agent, (verdicts) => rekey(verdicts, same, (to) => rekey(to, agent))),
       ...(stopped
@@ -429,7 +430,8 @@ type TemplatePlan = ReturnType<typeof planTemplate>
 
 /**
  * Wires what the plan wires; what is missing is not wired.
- * @param before the project until now, under the names its parts have now: its wires and switches stay.
+ * @param before the project until now, under the names its parts have now: its wires and switches stay, and what
+ *   it did not wire of parts that it had was taken away by a hand.
  */
 function stageWiring(
   edit: Edit,
@@ -440,12 +442,12 @@ function stageWiring(
 ): void {
   let doc: ProjectDoc = { ...projectOf(edit, id), plan }
   if (before) doc = withWiresOf(before, doc)
+  const isOpen = (kind: 'trigger' | 'agent', from: string, agent: string) =>
+    hasEnds(doc, kind, from, agent) && !(before && hasEnds(before, kind, from, agent))
   for (const { trigger, agent, enabled } of planned.wakes)
-    if (before?.wakes?.[trigger]?.[agent] === undefined && hasEnds(doc, 'trigger', trigger, agent))
-      doc = withPlannedWake(doc, trigger, agent, enabled)
+    if (isOpen('trigger', trigger, agent)) doc = withPlannedWake(doc, trigger, agent, enabled)
   for (const { agent, verdict, to, cooldown } of planned.handoffs)
-    if (before?.handoffs?.[agent]?.[verdict]?.[to] === undefined && hasEnds(doc, 'agent', agent, to))
-      doc = withHandoff(doc, agent, verdict, to, cooldown ?? HANDOFF_COOLDOWN)
+    if (isOpen('agent', agent, to)) doc = withHandoff(doc, agent, verdict, to, cooldown ?? HANDOFF_COOLDOWN)
   putProject(edit, id, doc)
 }
 
