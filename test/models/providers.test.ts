@@ -1,6 +1,7 @@
 /** Model providers over HTTP: credentials in their order, defaults, changes, and that no secret comes out. */
 import { describe, expect, it } from 'vitest'
 import { instance, type Listing } from './instance.ts'
+import { scripted } from './setup.ts'
 
 const PROVIDERS = '/api/settings/providers'
 const bearer = (value: string) => ({ authorization: `Bearer ${value}`, key: undefined })
@@ -158,10 +159,10 @@ describe('an address that changes', () => {
       base_url: server.url,
     })
     const moved = { base_url: 'http://127.0.0.1:9/elsewhere' }
-    for (const given of [{}, { key: 'k2' }, { key: '', gateway_token: 't2' }])
+    for (const given of [{}, { key: 'k2' }])
       expect(await svc.refused('PUT', `${PROVIDERS}/providera`, { ...moved, ...given })).toEqual([
         400,
-        `${given.key ? 'gateway_token' : 'key'}: enter it again: the address changed`,
+        'gateway_token: enter it again: the address changed',
       ])
     expect((await svc.refused('PUT', `${PROVIDERS}/providera`, { base_url: '' }))[0]).toBe(400)
     // The same address, written in another way, is no change.
@@ -169,6 +170,35 @@ describe('an address that changes', () => {
     expect(await credential('providera')).toEqual(bearer('own-token'))
     await svc.put(`${PROVIDERS}/providera`, { ...moved, key: 'k2', gateway_token_clear: true })
     expect(server.requests.every(({ headers }) => headers['x-api-key'] !== 'k2')).toBe(true)
+  })
+
+  it('of a gateway is set and forgotten beside a stored key, which is sent to its own address alone', async () => {
+    const { svc, server, row, credential } = await instance({ PROVIDERA_BASE_URL: 'URL' })
+    const gateway = await scripted()
+    gateway.reply('m1', () => ({ text: 'ok' }))
+    await svc.put('/api/settings/providera-key', { key: 'own-key' })
+    await svc.put('/api/settings/gateway', { url: gateway.url, token: 'own-token' })
+    expect(await row('providera')).toMatchObject({ source: 'console:gateway', key_stored: true })
+    await svc.post(`${PROVIDERS}/providera/test`, { model: 'm1' })
+    await svc.put(`${PROVIDERS}/providera`, { gateway_token_clear: true })
+    expect(await row('providera')).toMatchObject({ configured: false, source: '', key_stored: true })
+    await svc.put('/api/settings/gateway', { token: 'own-token' })
+    expect(await svc.del('/api/settings/gateway')).toMatchObject({ url: server.url, token_stored: false })
+    expect(await credential('providera')).toEqual(key('own-key'))
+    expect(gateway.requests.length).toBeGreaterThan(0)
+    for (const { headers } of gateway.requests)
+      expect(headers).toMatchObject({ authorization: 'Bearer own-token' })
+    expect(JSON.stringify(gateway.requests)).not.toContain('own-key')
+  })
+
+  it('is forgotten with the gateway also where the key was entered there: it waits for that address', async () => {
+    const { svc, server, row, credential } = await instance()
+    const there = { base_url: server.url, key: 'own-key' }
+    await svc.put(`${PROVIDERS}/providera`, { ...there, gateway_token: 'own-token' })
+    expect(await svc.del('/api/settings/gateway')).toMatchObject({ url: '', token_stored: false })
+    expect(await row('providera')).toMatchObject({ configured: false, key_stored: true })
+    await svc.put('/api/settings/gateway', { url: server.url })
+    expect(await credential('providera')).toEqual(key('own-key'))
   })
 
   it("is not told the environment's credential", async () => {

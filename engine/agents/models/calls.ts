@@ -19,7 +19,7 @@ import type {
 import type { Access } from '../../calls.ts'
 import { type Clock, systemTimers } from '../../clock.ts'
 import { fail } from '../../errors.ts'
-import { layered, openSettings, sealedAfter } from '../../log/settings.ts'
+import { isOfOrigin, layered, openSettings, sealedAfter } from '../../log/settings.ts'
 import type { StoreHandle } from '../../log/store/handle.ts'
 import type { Tallies } from '../../log/tallies.ts'
 import { connectionsPerTarget, createEgress, type Egress, fetchOver, handleLimit } from '../../net/fetch.ts'
@@ -288,12 +288,20 @@ function merged({ env, secrets }: Known, target: Target, body: ProviderWrite): S
   const inEnvironment = kind === 'compatible' ? null : env[kind].baseUrl
   const ownAddress = kind === 'providera' ? OWN_ADDRESS_OF_A : OWN_ADDRESS_OF_OTHERS
   const address = base_url ?? inEnvironment ?? ownAddress
-  const addresses = [entry?.baseUrl ?? ownAddress, address] as const
-  const secret = (field: 'key' | 'gateway_token') => {
-    const given = body[field] || (body[`${field}_clear`] ? null : undefined)
-    return sealedAfter(secrets, { field, place: placeOf(id, field), given, was: was?.[field], addresses })
+  const before = entry?.baseUrl ?? ownAddress
+  const givenOf = (field: 'key' | 'gateway_token') =>
+    body[field] || (body[`${field}_clear`] ? null : undefined)
+  const secret = (field: 'key' | 'gateway_token', enteredFor: string) => {
+    const write = { field, place: placeOf(id, field), given: givenOf(field), was: was?.[field] }
+    return sealedAfter(secrets, { ...write, addresses: [enteredFor, address] })
   }
-  return { kind, name, base_url, key: secret('key'), gateway_token: secret('gateway_token') }
+  const keyFor = was?.key_for ?? before
+  const stored = { kind, name, base_url, gateway_token: secret('gateway_token', before) }
+  // Beside a gateway's token the key is not asked for again: it stays for the address it was entered for.
+  const isOfGateway = stored.gateway_token !== null || givenOf('gateway_token') === null
+  if (was?.key && givenOf('key') === undefined && isOfGateway && !isOfOrigin(keyFor, address))
+    return { ...stored, key: was.key, key_for: keyFor }
+  return { ...stored, key: secret('key', keyFor) }
 }
 
 /** Whether a stored provider is as one of which nothing is stored: the environment alone holds. */

@@ -16,6 +16,8 @@ export interface StoredProvider {
   name: string
   base_url: string | null
   key: string | null
+  /** The address the key was entered for, where it is another than that of now: there it is not sent. */
+  key_for?: string
   gateway_token: string | null
 }
 
@@ -75,7 +77,7 @@ export function entriesOf({ env, settings, secrets }: Known): Entry[] {
     const fits = isOfOrigin(from.baseUrl, baseUrl)
     const found = firstOf<Credential, string>([
       ['console:gateway', open(id, 'gateway_token', 'bearer')],
-      ['console', open(id, 'key', 'key')],
+      ['console', own?.key_for === undefined ? open(id, 'key', 'key') : null],
       ...(fits ? from.credentials : []),
     ])
     return {
