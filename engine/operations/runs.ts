@@ -130,7 +130,7 @@ export const runs = [
     answer: 'rerun-result.json',
     status: 201,
     summary: 'Repeat a finished run; the same as /api/runs/{id}/rerun',
-    run: (engine, { params, body }) => engine.rerun(params.run, howOf(body)),
+    run: (engine, { params, body }) => engine.rerun(params.run, { ...howOf(body), agent: params.name }),
   }),
   operation({
     id: 'previewAgent',

@@ -215,6 +215,18 @@ describe('/api/agents/builtin/{name}/tests', () => {
 })
 
 describe('POST /api/runs/{id}/rerun', () => {
+  it('of an agent repeats its own runs alone', async () => {
+    const { svc, run } = await served()
+    await svc.post('/api/agents/builtin', { name: 'another', prompt: 'Look.' })
+    const of = (agent: unknown) => `/api/agents/builtin/${agent}/runs/${run.id}/rerun`
+    for (const agent of ['another', 'nobody'])
+      expect(await svc.refused('POST', of(agent), { practice: true })).toEqual([
+        404,
+        `agent ${agent} has no run ${run.id}`,
+      ])
+    expect(await svc.post(of(run.agent), { practice: true })).toMatchObject({ rerun_of: run.id })
+  })
+
   it('repeats for real unless practice is asked for, and reads what the run could read', async () => {
     const { world, svc, run } = await served()
     const real = await svc.post<{ ok: boolean; run_id: string }>(`/api/runs/${run.id}/rerun`)

@@ -38,6 +38,8 @@ const NOBODY_KNOWN = 'somebody, without signing in'
 interface Rerun {
   asOf: 'same' | 'now'
   practice: boolean
+  /** Only a run of this agent. */
+  agent?: string
   tape?: boolean
   prompt?: string
   provider?: string

@@ -202,6 +202,8 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
       how: {
         asOf: 'same' | 'now'
         practice: boolean
+        /** Only a run of this agent. */
+        agent?: string
         /** Of an example: nobody takes over from it. */
         isTest?: boolean
         /** Answered by the tape of the run instead of a model; only in practice. */
@@ -213,6 +215,8 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
     ): string =>
       store.tx(() => {
         const run = queries.byId.get(id) ?? fail('not_found', `no run has the id ${id}`)
+        if (how.agent !== undefined && how.agent !== run.agent)
+          fail('not_found', `agent ${how.agent} has no run ${id}`)
         if (isOpen(run.state))
           fail('wrong_state', `run ${id} is ${run.state}; wait until it has ended, or cancel it`, {
             state: run.state,
