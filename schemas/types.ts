@@ -10119,6 +10119,7 @@ export interface ProjectReport {
   released?: string[]
   /** kind:name that left and that a pause of the project stopped: they stand still until somebody resumes them. */
   left_paused?: string[]
+  unwired?: Wiring
 }
 /** One result with its whole note. */
 export interface ProjectResultDetail {

@@ -1,4 +1,8 @@
-/** What the pause of a project stopped, and nothing starts again once it left the project or the project is gone. */
+/**
+ * What stays without a project that it was part of: what its pause stopped, and nothing starts again, and what it was
+ * wired with there.
+ */
+import type { Wiring } from '../../schemas/types.ts'
 import { KIND_WORDS } from './fields.ts'
 
 /** A part in words: "trigger errs". */
@@ -13,3 +17,9 @@ export const leftPausedWords = (parts: readonly string[] = []): string =>
       return partWords({ kind: part.slice(0, at), name: part.slice(at + 1) })
     })
     .join(', ')
+
+/** Wires in words: "errs wakes triage". */
+export const wireWords = ({ wakes, handoffs }: Wiring): string[] => [
+  ...wakes.map(({ trigger, agent }) => `${trigger} wakes ${agent}`),
+  ...handoffs.map(({ agent, verdict, to }) => `${agent} hands over to ${to} on ${verdict}`),
+]

@@ -19,7 +19,7 @@ import { fieldLines } from '../../console/lib/field-lines.ts'
 import { canUndo } from '../../console/lib/fields.ts'
 import { groupRows } from '../../console/lib/group-rows.ts'
 import { indentJson } from '../../console/lib/json-text.ts'
-import { leftPausedWords } from '../../console/lib/left-paused.ts'
+import { leftPausedWords, wireWords } from '../../console/lib/left-paused.ts'
 import { mergeRows } from '../../console/lib/merge-rows.ts'
 import { middle } from '../../console/lib/middle.ts'
 import { fieldNames, parseSample } from '../../console/lib/sample.ts'
@@ -315,6 +315,14 @@ describe('names', () => {
   it('of what stays paused are told with their kind', () => {
     expect(leftPausedWords(['source:gw', 'trigger:errs'])).toBe('source gw, trigger errs')
     expect(leftPausedWords(undefined)).toBe('')
+  })
+
+  it('of what is no longer wired are told as wires', () => {
+    const handoffs = [{ agent: 'first', verdict: 'deep', to: 'second' }]
+    expect(wireWords({ wakes: [{ trigger: 'errs', agent: 'first' }], handoffs })).toEqual([
+      'errs wakes first',
+      'first hands over to second on deep',
+    ])
   })
 })
 

@@ -313,6 +313,25 @@ describe('PUT /api/projects/{id}', () => {
     expect(await svc.get('/api/agents/builtin/first')).toMatchObject({ owned_by: null })
   })
 
+  it('says which wiring goes with what a custom project lets go of', async () => {
+    await loose()
+    await svc.post('/api/agents/builtin', { name: 'second', prompt: 'Look.' })
+    const objects = [
+      { kind: 'trigger', name: 'errs' },
+      { kind: 'agent', name: 'first' },
+      { kind: 'agent', name: 'second' },
+    ]
+    const { id } = await svc.post<Project>('/api/projects', { template: 'custom', name: 'Mine', objects })
+    const wake = { trigger: 'errs', agent: 'first', enabled: true }
+    const handoff = { agent: 'first', verdict: 'deep', to: 'second', cooldown: '5m' }
+    await svc.put(`/api/projects/${id}/wiring`, { wakes: [wake], handoffs: [handoff] })
+    const put = async (kept: Fields[]) =>
+      (await svc.put<{ report: Fields }>(`/api/projects/${id}`, { objects: kept })).report
+    expect((await put(objects.slice(0, 2))).unwired).toEqual({ wakes: [], handoffs: [handoff] })
+    expect((await put(objects.slice(1, 2))).unwired).toEqual({ wakes: [wake], handoffs: [] })
+    expect(await put([])).not.toHaveProperty('unwired')
+  })
+
   it('leaves skills alone where the objects name none; where they do, one that goes is told as deleted', async () => {
     await loose()
     const make = async (name: string) =>

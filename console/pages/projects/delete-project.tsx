@@ -6,7 +6,7 @@ import { useNavigate } from 'react-router'
 import type { Project, Wiring } from '../../../schemas/types.ts'
 import { ApiError } from '../../client.ts'
 import { declared, dkeys, type Removal } from '../../declared-client.ts'
-import { leftPausedWords, partWords } from '../../lib/left-paused.ts'
+import { leftPausedWords, partWords, wireWords } from '../../lib/left-paused.ts'
 import { notifications } from '../../lib/notices.ts'
 import { count } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -110,12 +110,9 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
 }
 
 /** Wiring is the project’s, and goes with it: agents that stay are not woken any more. */
-function Unwired({ wiring: { wakes, handoffs } }: { wiring: Wiring }) {
-  if (wakes.length + handoffs.length === 0) return null
-  const wires = [
-    ...wakes.map(({ trigger, agent }) => `${trigger} wakes ${agent}`),
-    ...handoffs.map(({ agent, verdict, to }) => `${agent} hands over to ${to} on ${verdict}`),
-  ]
+function Unwired({ wiring }: { wiring: Wiring }) {
+  const wires = wireWords(wiring)
+  if (wires.length === 0) return null
   return (
     <div>
       <Text size="sm" fw={600}>

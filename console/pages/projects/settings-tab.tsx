@@ -7,7 +7,7 @@ import { declared } from '../../declared-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { withoutSecrets } from '../../lib/drafts.ts'
-import { leftPausedWords } from '../../lib/left-paused.ts'
+import { leftPausedWords, wireWords } from '../../lib/left-paused.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
@@ -205,12 +205,17 @@ function Beside({ project, isTemplated }: { project: Project; isTemplated: boole
 
 const fieldsOf = ({ name, goal, description, params }: Project) => ({ name, goal, description, params })
 
-function reportText({ left_paused, ...report }: ProjectReport): string {
+function reportText({ left_paused, unwired, ...report }: ProjectReport): string {
   const words = Object.entries(report)
     .filter(([, parts]) => parts.length > 0)
     .map(([what, parts]) => `${parts.length} ${what}`)
   const paused = leftPausedWords(left_paused)
-  return [words.length ? `Parts: ${words.join(', ')}.` : '', paused && `Still paused: ${paused}.`]
+  const wires = unwired ? wireWords(unwired) : []
+  return [
+    words.length ? `Parts: ${words.join(', ')}.` : '',
+    paused && `Still paused: ${paused}.`,
+    wires.length ? `No longer wired: ${wires.join(', ')}.` : '',
+  ]
     .join(' ')
     .trim()
 }

@@ -36,7 +36,7 @@ import {
   withWake,
 } from '../../model/project.ts'
 import { digestOf, type Said, saidOf, secretsOf } from './project-spec.ts'
-import { leftPaused } from './remove.ts'
+import { leftPaused, wiresLost } from './remove.ts'
 import { type KeptNames, planTemplate } from './templating.ts'
 
 /** An object as a caller names it; kinds may be written with a space. */
@@ -102,11 +102,8 @@ export function stageObjects(
   const label = ({ kind, name }: { kind: PartKind; name: string }) => `${kind}:${name}`
   const deleted = left.filter(isLast).map(label)
   const paused = leftPaused(edit, id, left)
-  putProject(
-    edit,
-    id,
-    withoutParts(doc, (kind, name) => gone.has(`${kind}:${name}`)),
-  )
+  const without = withoutParts(doc, (kind, name) => gone.has(`${kind}:${name}`))
+  putProject(edit, id, without)
   const added = refs.filter(({ kind, name }) => !doc.uses[kind]?.[name] && !uses[kind]?.[name])
   adopt(edit, id, added)
   return {
@@ -117,6 +114,7 @@ export function stageObjects(
       .map(label)
       .filter((one) => !gone.has(one)),
     ...(paused.length ? { left_paused: paused } : {}),
+    ...wiresLost(doc, without),
   }
 }
 

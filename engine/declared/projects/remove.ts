@@ -97,6 +97,16 @@ function unwiredBy(doc: ProjectDoc, deletes: readonly Part[]): Wiring {
   }
 }
 
+/** Wires that a project had with parts that it let go of; nothing where there are none. */
+export function wiresLost(before: ProjectDoc, after: ProjectDoc): { unwired?: Wiring } {
+  const had = wiringOf(before)
+  const lost = {
+    wakes: had.wakes.filter(({ trigger, agent }) => !after.wakes?.[trigger]?.[agent]),
+    handoffs: had.handoffs.filter(({ agent, verdict, to }) => !after.handoffs?.[agent]?.[verdict]?.[to]),
+  }
+  return lost.wakes.length + lost.handoffs.length ? { unwired: lost } : {}
+}
+
 /** A source that was picked goes where the triggers that read it go, too. @throws SvcError conflict */
 function refuseReadSources(edit: Edit, id: string, deletes: readonly Part[]): void {
   const triggers = new Set(deletes.flatMap(({ kind, name }) => (kind === 'trigger' ? [name] : [])))
