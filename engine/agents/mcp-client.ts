@@ -129,13 +129,13 @@ export async function connectTools(
 
 /** @throws Error with a sentence */
 async function open(server: McpServerRef, options: ConnectOptions): Promise<Connection> {
-  const { rests, timers } = options
+  const { rests, timers, signal } = options
   const begin = () => openConnection(server, { ...options, http: httpFor(server, options) })
   if (!server.program) return begin()
   const rest = rests?.of(server.url) ?? null
   if (rest !== null) throw new Error(rest)
   try {
-    const connection = await keptRunning(begin, timers)
+    const connection = await keptRunning(begin, timers, signal)
     rests?.tell(server.url, null)
     return connection
   } catch (error) {

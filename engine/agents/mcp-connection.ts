@@ -15,7 +15,7 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client'
 import type { Clock, Timers } from '../clock.ts'
-import { withoutNotifications } from '../net/fetch.ts'
+import { within, withoutNotifications } from '../net/fetch.ts'
 import { storedFault, withoutSecrets } from '../net/redact.ts'
 import { ProgramTransport } from './mcp-program.ts'
 import { clipped, type McpServerRef, visible } from './mcp-types.ts'
@@ -431,9 +431,14 @@ const WAIT_MS = 1_000
 
 /**
  * A connection to a program that is started again by the call after it ended: after 1, 2 and 4 s, three times at most.
+ * @param signal of the run: it is not waited for, and no program is started, once that is aborted
  * @throws Error with a sentence where the first start fails
  */
-export async function keptRunning(open: () => Promise<Connection>, timers: Timers): Promise<Connection> {
+export async function keptRunning(
+  open: () => Promise<Connection>,
+  timers: Timers,
+  signal?: AbortSignal,
+): Promise<Connection> {
   let now = await open()
   let starts = 1
   let isClosed = false
@@ -443,8 +448,8 @@ export async function keptRunning(open: () => Promise<Connection>, timers: Timer
     if (starts >= STARTS_MAX)
       throw new Error(`${why}; it was started ${starts} times and is not again in this run`)
     await now.close()
-    await new Promise<void>((resolve) => void timers.after(WAIT_MS * 2 ** (starts - 1), resolve))
-    if (isClosed) throw new Error('the run has ended')
+    await within(timers, WAIT_MS * 2 ** (starts - 1), signal, new Promise<never>(() => {}))
+    if (isClosed || signal?.aborted) throw new Error('the run has ended')
     starts++
     now = await open()
     if (isClosed) await now.close()

@@ -261,4 +261,61 @@ describe('programs of many runs', () => {
     time.advance(1_000)
     await expect.poll(() => ended).toMatchObject([{ event: 'deadline' }])
   })
+
+  it('that ended, of a run that is cut off meanwhile, are started no more, and leave their places at once', async () => {
+    const time = manualTime()
+    const faults: string[] = []
+    const call = (tool: string) => ({ id: tool, name: `beans__${tool}`, arguments: {} })
+    const asked = { choice: 'auto', max_tokens: 100, ceiling_usd: null }
+    const reply = { text: '', calls: [call('die'), call('started')], stop: 'calls' }
+    const steps = [
+      { n: 1, kind: 'prompt', data: { system: '', message: 'Look.', marker: 'm', shown: [], tools: [] } },
+      { n: 2, kind: 'model', data: { asked, reply } },
+    ].map((step) => ({ round: 0, at: 0, ms: 0, ...step }))
+    const definition = {
+      mcp_servers: ['beans'],
+      tools: [
+        { server: 'beans', tool: 'die' },
+        { server: 'beans', tool: 'started' },
+      ],
+    }
+    const run = { id: 'run_1', deadlineAt: time.now() + 900_000, definition, steps, marker: 'm', skills: [] }
+    const waiting = [run] as unknown as StartedRun[]
+    const finished: unknown[] = []
+    const begun: string[] = []
+    const runner = startRunner({
+      port: {
+        claimRuns: async () => ({ started: waiting.splice(0), ended: [], nextAt: null }),
+        recordSteps: async (
+          _id: string,
+          written: { ms: number | null; data: { call?: { name: string } } }[],
+        ) => {
+          for (const { ms, data } of written) if (ms === null) begun.push(data.call!.name)
+        },
+        finishRun: async (_id: string, end: unknown) => void finished.push(end),
+      } as unknown as RunPort,
+      models: {} as Models,
+      connect: connector({
+        calls: {
+          mcpServersToConnect: async () => ({
+            servers: [program(['modern'])],
+            skipped: [],
+            pins: new Map(),
+          }),
+          seenMcpTools: async () => [],
+        },
+        ...{ http: fetch, tokens: noApps, clock: time, timers: time },
+      }),
+      ...{ clock: time, timers: time, onError: ({ message }) => void faults.push(message) },
+    })
+    runner.nudge()
+    // The second call waits for the program that the first has ended.
+    await expect.poll(() => begun).toEqual(['beans__die', 'beans__started'])
+    await eventually(() => expect(time.waits()).toContain(1_000))
+    runner.cut('run_1')
+    // Its time is over with it, and nothing else is waited for.
+    await eventually(() => expect(time.waits()).toEqual([]))
+    await runner.stop()
+    expect([finished, faults]).toEqual([[], []])
+  })
 })
