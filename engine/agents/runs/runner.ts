@@ -58,6 +58,8 @@ type Connect = (
 /** Runs of all agents at once; what each agent may is decided with the claim. */
 const MAX_RUNS = 256
 const STOP_MS = 3_000
+/** No wait is longer: a machine that slept, or whose clock was set, has timers that know nothing of it. */
+const LONGEST_WAIT_MS = 30_000
 
 const DEADLINE = 'deadline'
 const CUT = 'cut'
@@ -98,7 +100,7 @@ export function startRunner(options: RunnerOptions): Runner {
     for (const run of ended) tellFinished(run)
     // What is started may let others start.
     if (started.length) loop.nudge()
-    return nextAt === null ? null : Math.max(0, nextAt - clock.now())
+    return nextAt === null ? null : Math.min(LONGEST_WAIT_MS, Math.max(0, nextAt - clock.now()))
   }
 
   function take(run: StartedRun): void {

@@ -3,12 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Models } from '../../../../engine/agents/models/types.ts'
+import { startRunner } from '../../../../engine/agents/runs/runner.ts'
+import type { RunPort } from '../../../../engine/agents/runs/types.ts'
 import type { Run } from '../../../../schemas/types.ts'
 import {
   type ScriptedModels,
   type ScriptedReply,
   startScriptedModels,
 } from '../../../models/scripted-server.ts'
+import { manualTime } from '../../net/egress/manual-time.ts'
 import { openRunWorld, type RunWorld } from './run-world.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-resume-'))
@@ -138,4 +142,29 @@ describe('a run', () => {
         await second.close()
       }
   })
+})
+
+it('a parked run is due by the clock, also where the machine slept and no timer knows of it', async () => {
+  const timers = manualTime()
+  const parkedUntil = timers.now() + 3_600_000
+  let slept = 0
+  const clock = { now: () => timers.now() + slept }
+  const looks: boolean[] = []
+  const runner = startRunner({
+    port: {
+      claimRuns: async () => {
+        looks.push(clock.now() >= parkedUntil)
+        return { started: [], ended: [], nextAt: parkedUntil }
+      },
+    } as Partial<RunPort> as RunPort,
+    models: {} as Models,
+    connect: () => Promise.reject(new Error('nothing is connected to')),
+    ...{ clock, timers, onError: () => {} },
+  })
+  runner.nudge()
+  await expect.poll(() => timers.waits()).toEqual([30_000])
+  slept = 7_200_000
+  timers.advance(30_000)
+  await expect.poll(() => looks).toEqual([false, true])
+  await runner.stop()
 })
