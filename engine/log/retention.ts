@@ -29,10 +29,11 @@ export class Records {
   ) {
     const { db } = store
     this.statements = [
-      // What a recipient still waits for is not old.
+      // What a recipient still waits for, or what lasts, is not old.
       `DELETE FROM firings WHERE id IN (
          SELECT f.id FROM firings f WHERE f.last_at < ? AND f.state IN ('fired', 'dropped')
            AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.firing_id = f.id AND d.state IN ('pending', 'running'))
+           AND NOT EXISTS (SELECT 1 FROM active_keys a WHERE a.trigger_id = f.trigger_id AND a.dispatch_id = f.dispatch_id)
            AND f.id NOT IN (SELECT r.firing_id FROM agent_examples e JOIN runs r ON r.id = e.run_id
                             WHERE r.firing_id IS NOT NULL)
          ORDER BY f.id LIMIT ${CHUNK})`,

@@ -98,6 +98,23 @@ describe('retention by age', () => {
     await expect(engine.getDelivery(first!.deliveryId)).rejects.toMatchObject({ code: 'not_found' })
   })
 
+  it('leaves the firing of what lasts until it is over, which is told with its entity', async () => {
+    world = await openRunWorld({ retention: { maxAgeMs: 7 * DAY, maxBytes: null } })
+    const { trigger, post, firings, clock, pass } = world
+    await trigger({
+      condition: { aggregate: 'count', predicate: '> 0', window: '9d', resolve: true },
+      severity: 'critical',
+    })
+    await post(error)
+    clock.at += 8 * DAY
+    maintain()
+    pass(DAY + MINUTE)
+    const [began, over] = await firings()
+    expect(over).toMatchObject({ resolves: began?.dispatch_id, entity: began?.entity, severity: 'critical' })
+    maintain()
+    expect(await firings()).toMatchObject([{ dispatch_id: over?.dispatch_id }])
+  })
+
   it('keeps everything where none is set', async () => {
     world = await openRunWorld()
     await world.trigger({ condition: { event: 'any' } })
