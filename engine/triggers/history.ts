@@ -149,12 +149,12 @@ export function createLedger(queries: TriggerQueries): Ledger {
         lead,
       })),
     watched: (triggerId) =>
-      queries.watched.all(triggerId).map(({ key, labels, last_id, last_at, silent }) => ({
+      queries.watched.all(triggerId).map(({ key, labels, last_id, last_at }) => ({
         key,
         labels: JSON.parse(labels) as number[],
         lastId: last_id,
         lastAt: last_at,
-        isSilent: silent === 1,
+        isSilent: false,
       })),
   }
 }

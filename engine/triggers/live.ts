@@ -60,6 +60,7 @@ export class LiveTriggers {
     this.queries = triggerQueries(store.db)
     this.wirings = new Wirings(store.db)
     this.notes = new Notes(store.db, this.queries)
+    this.queries.dropSilent.run()
     this.evaluator = createEvaluator({
       labels: ctx.dictionary,
       history: createHistory(ctx),
@@ -257,8 +258,10 @@ export class LiveTriggers {
 
   private saveWatched(): void {
     for (const [triggerId, keys] of this.watched)
+      // One that fell silent is not watched before it is heard again, which it may never be.
       for (const { key, labels, lastId, lastAt, isSilent } of keys.values())
-        this.queries.saveWatched.run(triggerId, key, JSON.stringify(labels), lastId, lastAt, isSilent ? 1 : 0)
+        if (isSilent) this.queries.dropWatched.run(triggerId, key)
+        else this.queries.saveWatched.run(triggerId, key, JSON.stringify(labels), lastId, lastAt)
     this.watched.clear()
   }
 

@@ -208,13 +208,15 @@ function memory(db: Database) {
       'UPDATE active_keys SET since = ?, lead = ? WHERE trigger_id = ? AND key = ?',
     ),
     dropActive: db.prepare<[number, string]>('DELETE FROM active_keys WHERE trigger_id = ? AND key = ?'),
-    watched: db.prepare<
-      [number],
-      { key: string; labels: string; last_id: number; last_at: number; silent: number }
-    >('SELECT key, labels, last_id, last_at, silent FROM watched_keys WHERE trigger_id = ?'),
-    saveWatched: db.prepare<[number, string, string, number, number, number]>(
-      'INSERT OR REPLACE INTO watched_keys (trigger_id, key, labels, last_id, last_at, silent) VALUES (?, ?, ?, ?, ?, ?)',
+    watched: db.prepare<[number], { key: string; labels: string; last_id: number; last_at: number }>(
+      'SELECT key, labels, last_id, last_at FROM watched_keys WHERE trigger_id = ?',
     ),
+    saveWatched: db.prepare<[number, string, string, number, number]>(
+      'INSERT OR REPLACE INTO watched_keys (trigger_id, key, labels, last_id, last_at, silent) VALUES (?, ?, ?, ?, ?, 0)',
+    ),
+    dropWatched: db.prepare<[number, string]>('DELETE FROM watched_keys WHERE trigger_id = ? AND key = ?'),
+    /** Of a version that kept the keys that had fallen silent. */
+    dropSilent: db.prepare<[]>('DELETE FROM watched_keys WHERE silent = 1'),
     basis: db.prepare<[number], string>('SELECT basis FROM key_bases WHERE trigger_id = ?').pluck(),
     saveBasis: db.prepare<[number, string]>(
       'INSERT OR REPLACE INTO key_bases (trigger_id, basis) VALUES (?, ?)',

@@ -141,7 +141,7 @@ export interface WatchedKey {
   lastId: number
   /** When its last matching event was stored. */
   lastAt: number
-  /** That silence has fired already. */
+  /** It has fallen silent: it is watched no more until it is heard again. */
   isSilent: boolean
 }
 

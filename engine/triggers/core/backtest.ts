@@ -263,7 +263,8 @@ export class MemoryLedger implements Ledger {
         return null
       }
       case 'watch':
-        this.heard.set(decision.watched.key, decision.watched)
+        if (decision.watched.isSilent) this.heard.delete(decision.watched.key)
+        else this.heard.set(decision.watched.key, decision.watched)
         return null
       case 'note':
         return null

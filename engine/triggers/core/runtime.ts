@@ -439,7 +439,7 @@ class Silence {
     this.isOwn = withoutWatch
     this.absentMs = parseDuration(condition.absent_for, 'condition.absent_for')
     this.reason = `nothing for ${condition.absent_for}`
-    const known = ledger.watched(trigger.definition.id).filter(({ isSilent }) => !isSilent)
+    const known = ledger.watched(trigger.definition.id)
     for (const watched of known.sort((a, b) => a.lastAt - b.lastAt || a.lastId - b.lastId)) {
       const id = trigger.key.idOf(watched.labels, labels)
       const there = this.keys.get(id)
