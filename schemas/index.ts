@@ -95,7 +95,8 @@ export function check(id: string, value: unknown): string | null {
  * Turns ajv errors into plain sentences. For a choice between variants (a label's const or
  * field) it reports the closest variant instead of ajv's list of all that failed.
  */
-export function explain(errors: readonly ErrorObject[]): string {
+export function explain(all: readonly ErrorObject[]): string {
+  const errors = withoutEchoes(all)
   const choices = errors.filter((e) => e.keyword === 'anyOf' || e.keyword === 'oneOf')
   const isInChoice = (e: ErrorObject) =>
     choices.some(
@@ -116,6 +117,15 @@ export function explain(errors: readonly ErrorObject[]): string {
     if (!choices.includes(error) && !isInChoice(error) && !isSaid(error)) sentences.add(sentence(error))
   return withListOnce([...sentences].slice(0, 5)).join('; ')
 }
+
+/** Without what says less of a fault than another does: a type beside the values there are, a name beside its rule. */
+const withoutEchoes = (errors: readonly ErrorObject[]): ErrorObject[] =>
+  errors.filter(({ keyword, instancePath, schemaPath, params }) => {
+    const beside = (other: string) => schemaPath.replace(/[^/]*$/, other)
+    if (keyword === 'type')
+      return !errors.some((e) => e.instancePath === instancePath && e.schemaPath === beside('enum'))
+    return keyword !== 'propertyNames' || !errors.some((e) => e.propertyName === params.propertyName)
+  })
 
 const isBlank = ({ keyword, data }: ErrorObject): boolean => keyword === 'minLength' && data === ''
 
@@ -145,13 +155,22 @@ function explainChoice(choice: NamedError, inner: NamedError[]): string {
   }
   if (variants) return explainVariant(choice, variants)
   const takesEmpty = inner.some(isEmptyText)
+  // Of an object or a list, what is wrong within it: that it is no text or number is for those who gave one.
+  const within = inner.filter((e) => !isOfScalar(e, choice))
+  const told = within.length ? within : inner
   const first =
-    inner.find((e) => e.keyword !== 'type' && !isEmptyText(e)) ??
-    inner.find((e) => e.keyword === 'type' && !(takesEmpty && e.params.type === 'string')) ??
-    inner[0]
+    told.find((e) => e.keyword !== 'type' && !isEmptyText(e)) ??
+    told.find((e) => e.keyword === 'type' && !(takesEmpty && e.params.type === 'string')) ??
+    told[0]
   if (!first) return `${at}: does not fit any accepted form`
   return sentence(first) + (takesEmpty && first.keyword === 'type' ? ' or empty text' : '')
 }
+
+const isOfScalar = ({ keyword, instancePath }: NamedError, choice: NamedError): boolean =>
+  typeof choice.data === 'object' &&
+  choice.data !== null &&
+  instancePath === choice.instancePath &&
+  ['type', 'const', 'enum'].includes(keyword)
 
 /** Of a variant that is empty text alone, which takes a setting back to its default. */
 const isEmptyText = ({ keyword, params }: ErrorObject): boolean =>
@@ -197,6 +216,9 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
 }
 
 function sentence(error: NamedError): string {
+  const { propertyName, ...of } = error
+  if (propertyName !== undefined)
+    return `${subjectOf(error)} has a name that is not allowed, ${propertyName}: ${sentence({ ...of, subject: 'it' })}`
   const [at, place] = [subjectOf(error), path(error.instancePath)]
   const join = (name: string) => (place === 'body' ? name : `${place}.${name}`)
   const p = error.params as Record<string, unknown>
@@ -264,7 +286,7 @@ const FAULTS_MAX = 100
 export function faults(id: string, value: unknown): Fault[] {
   const validate = validatorOf(id)
   if (validate(value)) return []
-  const errors = validate.errors ?? []
+  const errors = withoutEchoes(validate.errors ?? [])
   const choices = outermost(errors.filter((e) => e.keyword === 'anyOf' || e.keyword === 'oneOf'))
   const inChoice = (e: ErrorObject) =>
     choices.some((c) => e.instancePath === c.instancePath || e.instancePath.startsWith(`${c.instancePath}/`))
@@ -314,7 +336,7 @@ export function ruleFaults(schema: object): (value: unknown) => Fault[] {
   return (value) =>
     validate(value)
       ? []
-      : (validate.errors ?? []).map((error) => ({
+      : withoutEchoes(validate.errors ?? []).map((error) => ({
           path: segments(error.instancePath),
           message: sentence(shortened(error)),
         }))

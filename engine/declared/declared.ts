@@ -126,7 +126,7 @@ export function stageEdit(
 ): void {
   edit.require(kind, name)
   if (body.name !== undefined && body.name !== name)
-    fail('invalid', `name must equal the name in the path: ${articled(kind)} is not renamed`, {
+    fail('invalid', 'name must equal the name in the path; another one is given by POST to it and /rename', {
       field: 'name',
     })
   edit.put(kind, name, doc, base)

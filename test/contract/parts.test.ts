@@ -90,8 +90,10 @@ describe.each(KINDS)('the endpoints of a %s', (kind) => {
     const [status, detail] = await svc.refused('PUT', `${base}/x`, { ...body, name: 'y' })
     expect([status, detail]).toEqual([
       400,
-      `name must equal the name in the path: ${articleOf(WORDS[kind])} ${WORDS[kind]} is not renamed`,
+      'name must equal the name in the path; another one is given by POST to it and /rename',
     ])
+    await svc.post(`${base}/x/rename`, { to: 'y' })
+    expect((await svc.call('GET', `${base}/y`)).status).toBe(200)
     expect((await svc.refused('POST', base, { ...body, name: 'z', project: 'Nope' }))[1]).toBe(
       'project: no project is named Nope',
     )

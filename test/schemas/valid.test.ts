@@ -36,6 +36,34 @@ describe('what is said of a value that a list does not have', () => {
   })
 })
 
+describe('one fault is one sentence, which says the rule that was broken', () => {
+  const mcp = (headers: unknown) => ({ name: 'm', url: 'http://m.test/mcp', headers })
+  const schedule = (summary: unknown) => ({ name: 't', sources: ['s'], condition: { every: '1h', summary } })
+
+  it.each([
+    ['request-setup-save.json', { step: null }, 'step must be one of connect, try, done'],
+    [
+      'request-mcp-server-write.json',
+      mcp({ 'bad header': 'x' }),
+      'headers has a name that is not allowed, bad header: it must be the name of a header: letters, digits and dashes, 64 at most',
+    ],
+    ['request-mcp-server-write.json', mcp({ good: 1 }), 'headers.good must be text'],
+    [
+      'request-trigger-write.json',
+      schedule({ baseline: 49 }),
+      'condition.summary.baseline must be at most 48',
+    ],
+    [
+      'request-trigger-write.json',
+      schedule({ baselin: 4 }),
+      'condition.summary.baselin is not a known field (did you mean baseline?)',
+    ],
+    ['request-trigger-write.json', schedule('full'), 'condition.summary must be rich'],
+  ])('%s %j', (id, value, sentence) => {
+    expect(check(id, value)).toBe(sentence)
+  })
+})
+
 it('an entry of a list is named by its list and place where its path is told beside it, a field of it alone', () => {
   const schema = {
     type: 'object',

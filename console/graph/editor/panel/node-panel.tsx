@@ -80,7 +80,8 @@ function Head({ editor, actions, node, part }: Props & { node: GraphNode; part: 
       <Acts actions={actions} node={node} part={part} isMade={isMade} />
       {!isMade && (
         <Text size="xs" c="dimmed">
-          Parts are not renamed: copy it under another name, and delete this one.
+          A draft does not rename it: svc {part.kind === 'mcp_server' ? 'mcp-servers' : `${part.kind}s`}{' '}
+          rename does, and keeps its history.
         </Text>
       )}
       {!isMade && node.state !== 'missing' && (
