@@ -12200,6 +12200,8 @@ export interface SetupTestEvent {
 }
 /** Body of PUT of a skill: an omitted field keeps its value. */
 export interface SkillUpdate {
+  /** The name it has, which stays. */
+  name?: string
   /** One paragraph on what it is for, up to 1,024 characters. */
   description?: string
   /** Markdown, up to 64 KB. */

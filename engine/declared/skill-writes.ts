@@ -106,10 +106,16 @@ export function updateSkill(
   declared: Declared,
   word: string,
   name: string,
-  body: { description?: unknown; body?: unknown },
+  body: { name?: unknown; description?: unknown; body?: unknown },
   by: WriteBy,
 ): Skill {
   const { description, body: text } = getProjectSkill(declared, word, name)
+  if (body.name !== undefined && body.name !== name)
+    fail(
+      'invalid',
+      'name must equal the name in the path; another one is given by POST /api/skills/{name}/rename',
+      { field: 'name' },
+    )
   const spec = normaliseSkill({
     description: body.description === undefined ? description : body.description,
     body: body.body === undefined ? text : body.body,

@@ -113,9 +113,11 @@ export function readSkillFile(bytes: Uint8Array): { name: unknown; description: 
       'invalid',
       'the front matter is missing: the file must begin with a line of three dashes, then name: and description:, then a second line of three dashes',
     )
-  if (!lines.slice(1).some((line) => line.trimEnd() === '---'))
+  const end = lines.findIndex((line, i) => i > 0 && line.trimEnd() === '---')
+  if (end < 0)
     fail('invalid', 'the front matter is not closed: it must end with a second line of three dashes')
-  const { data, content, matter } = parse(text)
+  // What stands after the dashes is none of the body, as the library would have it.
+  const { data, content, matter } = parse(lines.with(0, '---').with(end, '---').join('\n'))
   for (const [key, rule] of [
     ['name', NAME_RULE],
     ['description', DESCRIPTION_RULE],

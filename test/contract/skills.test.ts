@@ -141,9 +141,13 @@ describe('the lifecycle of a skill', () => {
     expect(await svc.get(of(other, '/roll-back'))).toMatchObject({ description: 'Why.', body: 'Twice.' })
   })
 
-  it('exists: the name stays on edit', async () => {
+  it('exists: the name stays on edit, and may be sent with it', async () => {
     await svc.post(of(shop), skill())
-    expect((await svc.refused('PUT', of(shop, '/roll-back'), { name: 'other' }))[0]).toBe(400)
+    expect(await svc.refused('PUT', of(shop, '/roll-back'), { name: 'other' })).toEqual([
+      400,
+      'name must equal the name in the path; another one is given by POST /api/skills/{name}/rename',
+    ])
+    expect(await svc.put(of(shop, '/roll-back'), skill({ body: 'Twice.' }))).toMatchObject({ body: 'Twice.' })
   })
 
   it('exists: an upload with the same name replaces it for every project, with created false', async () => {
@@ -306,6 +310,11 @@ describe('the rules of a skill, in the characters and bytes of the specification
     expect(await svc.ok('POST', of(shop, '/upload'), file(front), markdown)).toMatchObject(made)
     const { text } = await svc.call('GET', of(shop, `/${made.name}/download`))
     expect(await svc.ok('POST', of(shop, '/upload'), text, markdown)).toMatchObject(made)
+  })
+
+  it('take lines of dashes with spaces after them, as none of the body', async () => {
+    const text = file('name: a\ndescription: b').replaceAll('---\n', '---  \n')
+    expect(await svc.upload(of(shop, '/upload'), text)).toMatchObject({ description: 'b', body: '# Look' })
   })
 
   it('refuse a file that is not UTF-8, and take one with a byte order mark and CRLF', async () => {
