@@ -225,4 +225,20 @@ describe('what a source can be', () => {
     })
     expect(rows.map(({ event_type }) => event_type).sort()).toEqual(['order', 'webhook_event'])
   })
+
+  it('of a label that documents alone have, a read shows them and does not say that nothing has it', async () => {
+    const attachments = [{ name: 'runbook', format: 'md', content: 'Look.', labels: { team: 'pay' } }]
+    await svc.post('/api/sources', { name: 'docs', connector: 'reference', config: { attachments } })
+    const read = (selector: Fields) =>
+      svc.post<{ rows: Fields[]; payload: string }>('/read', { selector, window: '1h' })
+    const found = await read({ team: 'pay' })
+    expect(found.rows).toMatchObject([{ reference: true, text: expect.stringContaining('runbook') }])
+    expect([found, found.payload.includes('no event')]).toEqual([
+      expect.not.objectContaining({ notice: expect.anything() }),
+      false,
+    ])
+    expect(await read({ taem: 'pay' })).toMatchObject({
+      notice: 'no event has the label taem',
+    })
+  })
 })

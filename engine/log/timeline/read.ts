@@ -312,7 +312,7 @@ function answer(
   const notice = page.isCut
     ? stoppedAt(reading, page)
     : rows.every((row) => row.reference)
-      ? unknownOf(ctx, request.selector, reading.plan.joined)
+      ? unknownOf(ctx, notFoundIn(rows, request.selector), reading.plan.joined)
       : null
   const isEmpty =
     rows.every((row) => row.reference) && request.cursor === undefined && next === null && !isOfAll(request)
@@ -340,6 +340,10 @@ function answer(
     ...(notice === null ? {} : { notice }),
   }
 }
+
+/** A selector without the labels of the documents that were found: those are not unknown. */
+const notFoundIn = (rows: readonly Row[], selector: Readonly<Record<string, unknown>> = {}) =>
+  Object.fromEntries(Object.entries(selector).filter(([name]) => !rows.some(({ labels }) => name in labels)))
 
 /** @param seen when the newest event was, epoch ms; null: never; undefined: not known */
 function nothingSaid({ request, window }: Reading, seen: number | null | undefined): string | undefined {
