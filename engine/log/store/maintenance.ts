@@ -492,7 +492,11 @@ export class Capacity {
       return `the volume has ${megabytes(m.room)} free, under the ${megabytes(RESERVE_BYTES)} a checkpoint needs; free some space`
     if (!this.refusing) return null
     const limit = m.maxBytesSource === 'env' ? 'SVC_MAX_DB_SIZE' : 'the volume'
-    return `storage is at ${m.pctUsed} % of ${megabytes(m.maxBytes)} (${limit}); ingest is refused from ${REFUSE_PCT} % and taken again below ${ADMIT_PCT} %: purge a source, set retention, or raise SVC_MAX_DB_SIZE`
+    const why =
+      m.pctUsed < REFUSE_PCT && this.wanted > 0
+        ? `, and a request that needs about ${megabytes(this.wanted)} did not fit; ingest is taken again below ${ADMIT_PCT} % with room for that`
+        : `; ingest is refused from ${REFUSE_PCT} % and taken again below ${ADMIT_PCT} %`
+    return `storage is at ${m.pctUsed} % of ${megabytes(m.maxBytes)} (${limit})${why}: purge a source, set retention, or raise SVC_MAX_DB_SIZE`
   }
 
   /**

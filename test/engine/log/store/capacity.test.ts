@@ -124,6 +124,19 @@ describe('storage in use', () => {
     await engine.close()
   })
 
+  it('one that has no room for a usual body says so, not that it is as full as where all are refused', async () => {
+    const { engine, source, call } = open(3_000_000)
+    const key = await source('app')
+    let refused: unknown
+    while (!(refused instanceof Error)) refused = engine.ingestMany([call(key, 'x'.repeat(900), 150)])[0]
+    const { pct_used } = await engine.usage()
+    expect(pct_used).toBeLessThan(95)
+    expect((engine.ingestMany([call(key, 'small', 1)])[0] as SvcError).message).toMatch(
+      /% of 3\.0 MB \(SVC_MAX_DB_SIZE\), and a request that needs about 0\.\d MB did not fit; ingest is taken again below 93 % with room for that: purge/,
+    )
+    await engine.close()
+  })
+
   it('a body that is far too large is refused by itself; others are taken', async () => {
     const { engine, source, call } = open()
     const key = await source('app')
