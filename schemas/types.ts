@@ -158,6 +158,10 @@ export type LinesThatContinue = string
 export type KeepLinesThatMatch1 = string
 /** Regular expression, in any case of letters: lines that it is found in are left out. */
 export type DropLinesThatMatch1 = string
+/**
+ * Time zone of times in lines that say none, such as Europe/Berlin. Without it they are UTC, but for forms that servers write in the zone of this machine.
+ */
+export type TimeZone = string
 /** Regular expression with named groups, as in (?P<order>ORD-[0-9]+); each group is a field labels can read. */
 export type FieldPattern1 = string
 /** Entity of lines where no primary label is declared; without it, the name of the file. */
@@ -404,7 +408,7 @@ export type Documents = {
   }
 }[]
 /** Time zone of senders whose times say none, such as Europe/Berlin: the older form, RFC 3164. */
-export type TimeZone = string
+export type TimeZone1 = string
 /** Signature secret of the drain. With it every body must be signed, and the URL needs no key. */
 export type SignatureSecret = string
 /** The secret before, accepted as well while the drain moves to the new one. */
@@ -3498,6 +3502,7 @@ export interface FileConfig {
   continues?: LinesThatContinue
   match?: KeepLinesThatMatch1
   drop?: DropLinesThatMatch1
+  zone?: TimeZone
   label_pattern?: FieldPattern1
   key?: FixedEntity1
   /**
@@ -3727,7 +3732,7 @@ export interface ReferenceConfig {
 }
 /** Messages of syslog senders: RFC 5424 and the older RFC 3164, over TCP and UDP. */
 export interface SyslogConfig {
-  zone?: TimeZone
+  zone?: TimeZone1
   /**
    * Labels put on each event; the primary one is the entity key.
    *

@@ -29,6 +29,12 @@ interface KnownTime {
   given: string
 }
 
+/** A text that, where it says no zone, is in this one. */
+export interface LocalTime {
+  zone: Zone
+  given: string
+}
+
 const CLOCK = '(\\d{1,2}):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?(?: ?([AaPp][Mm])\\b)?'
 /** A zone may be named behind its offset, as Go writes it; one that is named alone is the zone. */
 const ISO = new RegExp(
@@ -70,22 +76,22 @@ export function parseEventTime(value: unknown, nowMs: number): EventTime {
 function epochMs(value: unknown, nowMs: number): number | null {
   if (typeof value === 'string') return parseText(value, nowMs)
   if (typeof value === 'number') return sinceEpoch(value)
-  return isKnown(value) ? value.ms : null
+  if (typeof value !== 'object' || value === null || !('given' in value)) return null
+  if ('ms' in value) return (value as KnownTime).ms
+  const { given, zone } = value as LocalTime
+  return parseText(given, nowMs, zone)
 }
-
-const isKnown = (value: unknown): value is KnownTime =>
-  typeof value === 'object' && value !== null && 'ms' in value && 'given' in value
 
 const textOf = (value: unknown): string =>
   (typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value).trim()).slice(0, CLAIMED_MAX)
 
-const parseText = (text: string, nowMs: number): number | null =>
+const parseText = (text: string, nowMs: number, local: Zone = UTC): number | null =>
   parsePlain(text) ??
   (NUMBER.test(text)
     ? NANOS.test(text)
       ? nanosToMs(text)
       : sinceEpoch(Number(text))
-    : (parseIso(text) ?? (text.length > TEXT_MAX ? null : parseWritten(text.trim(), nowMs))))
+    : (parseIso(text, local) ?? (text.length > TEXT_MAX ? null : parseWritten(text.trim(), nowMs, local))))
 
 /**
  * By its digits: a number has but every 256th nanosecond of now, so that a whole millisecond would be the one before.
@@ -101,7 +107,7 @@ function sinceEpoch(number: number): number {
 }
 
 /** Epoch ms, or null when it is not a time that exists. */
-function parseIso(given: string): number | null {
+function parseIso(given: string, local: Zone): number | null {
   const plain = parsePlain(given)
   if (plain !== null) return plain
   if (given.length > TEXT_MAX) return null
@@ -111,7 +117,7 @@ function parseIso(given: string): number | null {
   return instantOf({
     ...{ year: Number(year), month: Number(month), day: Number(day) },
     ...{ hour: hour ?? '00', minute: Number(minute ?? '0'), second: Number(second ?? '0') },
-    ...{ ms: msOf(fraction), half, zone, name },
+    ...{ ms: msOf(fraction), half, zone, name, local },
   })
 }
 
@@ -137,7 +143,7 @@ function parsePlain(given: string): number | null {
   if (!(hour < 24 && minute < 60 && second < 60 && ms < 1_000)) return null
   const day = given.slice(0, 10)
   if (day !== lastDay) {
-    const midnight = parseIso(day)
+    const midnight = parseIso(day, UTC)
     if (midnight === null) return null
     lastDay = day
     lastMidnight = midnight
@@ -208,10 +214,10 @@ const FORMS: readonly Form[] = [
 ]
 
 /**
- * Epoch ms of a time in one of these forms, UTC where it has no zone, the last that has been where it has no year; null
+ * Epoch ms of a time in one of these forms, of the local zone where it has none, the last that has been where it has no year; null
  * where it is none, or no time that exists.
  */
-function parseWritten(text: string, nowMs: number): number | null {
+function parseWritten(text: string, nowMs: number, local: Zone): number | null {
   for (const { pattern, parts } of FORMS) {
     const match = pattern.exec(text)
     if (!match) continue
@@ -222,7 +228,13 @@ function parseWritten(text: string, nowMs: number): number | null {
       month: /\D/.test(month) ? MONTHS.indexOf(month.toLowerCase()) + 1 : Number(month),
       day: Number(found('day')),
       ...{ hour: found('hour')!, minute: Number(found('minute')), second: Number(found('second') ?? '0') },
-      ...{ ms: msOf(found('fraction')), half: found('half'), zone: found('zone'), name: found('name') },
+      ...{
+        ms: msOf(found('fraction')),
+        half: found('half'),
+        zone: found('zone'),
+        name: found('name'),
+        local,
+      },
     }
     const year = found('year')
     const now = new Date(nowMs).getUTCFullYear()
@@ -247,22 +259,26 @@ interface TimeParts {
   half: string | undefined
   /** Offset or name. */
   zone: string | undefined
-  /** Name behind it: of the same zone, or the zone where nothing else says it. Undefined both: UTC. */
+  /** Name behind it: of the same zone, or the zone where nothing else says it. Undefined both: `local`. */
   name: string | undefined
+  local: Zone
 }
 
 /** Epoch ms; null for a time that does not exist. A leap second is the last millisecond of its minute. */
-function instantOf({ year, month, day, minute, second, ms, zone, name, ...clock }: TimeParts): number | null {
+function instantOf({ year, month, day, minute, second, ms, ...rest }: TimeParts): number | null {
+  const { zone, name, local } = rest
   if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return null
-  const hour = hourOf(clock)
+  const hour = hourOf(rest)
   if (hour === null || minute > 59 || second > 60) return null
-  const offset = offsetMs(zone ?? name)
+  const said = zone ?? name
+  const offset = said === undefined ? 0 : offsetMs(said)
   // What would say the half of the day stands where no clock writes it.
   if (offset === null || name === 'AM' || name === 'PM') return null
   const inMinute = second === 60 ? 59_999 : second * 1_000 + ms
   // Not Date.UTC with all parts: it takes the years 0 to 99 for 1900 to 1999.
   const midnight = new Date(0).setUTCFullYear(year, month - 1, day)
-  return midnight + hour * 3_600_000 + minute * 60_000 + inMinute - offset
+  const at = midnight + hour * 3_600_000 + minute * 60_000 + inMinute - offset
+  return said === undefined ? local(at) : at
 }
 
 /** 0 to 23, or null where no clock shows it. */
@@ -279,8 +295,7 @@ function daysOf(year: number, month: number): number {
 }
 
 /** Milliseconds ahead of UTC, or null where no zone has such an offset, or none alone has such a name: IST, BST. */
-function offsetMs(zone: string | undefined): number | null {
-  if (zone === undefined) return 0
+function offsetMs(zone: string): number | null {
   const named = ZONES[zone.toUpperCase()]
   if (named !== undefined) return named * 3_600_000
   if (!/^[+-]\d/.test(zone)) return null
@@ -289,6 +304,44 @@ function offsetMs(zone: string | undefined): number | null {
   const minutes = Number(digits.slice(2) || '0')
   if (hours > 23 || minutes > 59) return null
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000
+}
+
+/* Zones by their names, for times that say none. */
+
+/** Makes epoch ms of a local time, which is given as if it were of UTC. */
+export type Zone = (wall: number) => number
+
+const UTC: Zone = (wall) => wall
+
+/** Twice, for hours beside a change of the clock. @param offsetAt ms ahead of UTC at an instant. */
+const zoneOf =
+  (offsetAt: (epoch: number) => number): Zone =>
+  (wall) =>
+    wall - offsetAt(wall - offsetAt(wall))
+
+/** The zone of this process: of the machine, or of the variable TZ. */
+export const ownZone: Zone = zoneOf((epoch) => -new Date(epoch).getTimezoneOffset() * 60_000)
+
+/** Whether it is a name of the database of time zones, such as Europe/Berlin. */
+export function isZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name })
+    return true
+  } catch {
+    // RangeError is how Intl says no.
+    return false
+  }
+}
+
+/** @param name one that `isZone`. */
+export function compileZone(name: string): Zone {
+  if (name === 'UTC') return UTC
+  const { format } = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' })
+  return zoneOf((epoch) => {
+    const [, sign, hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(format(epoch)) ?? []
+    const ms = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60_000
+    return sign === '-' ? -ms : ms
+  })
 }
 
 /* What is said of times that are in no form that is known: to the sender, and on the source. */

@@ -11,18 +11,11 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type { FileConfig } from '../../../schemas/types.ts'
-import { systemClock } from '../../clock.ts'
 import { oneLine } from '../../log/ingest/label.ts'
+import { compileZone, isZone } from '../../log/ingest/time.ts'
 import { compileGroups, compileSearch, groupNames, patternFault } from '../../model/pattern.ts'
-import {
-  type MappedEvent,
-  objectOf,
-  type PollConnector,
-  type Polled,
-  type Reach,
-  UpstreamError,
-} from './connector.ts'
-import { compileWanted, jsonLine, messageOf, plainLine, textFields } from './upstream.ts'
+import { type MappedEvent, type PollConnector, type Polled, type Reach, UpstreamError } from './connector.ts'
+import { compileWanted, jsonLine, lineFields, lineTime, messageOf, plainLine } from './upstream.ts'
 
 const TEXT_MAX = 300
 /** Bytes of one poll, over all files; where there are more the next one is due at once. */
@@ -43,25 +36,6 @@ const TAIL_BYTES = 64 * 1024
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | (constants.O_NOFOLLOW ?? 0)
 const PATTERNS = ['match', 'drop', 'continues', 'label_pattern'] as const
 const ENTITY = 'file'
-const TIMES = ['time', 'timestamp', '@timestamp', 'ts']
-/** Names of zones, which no logger writes for anything else; those of several zones, too, so that no time loses its zone. */
-const ZONES =
-  'UTC|GMT|[ECMP][SD]T|WES?T|CES?T|EES?T|MSK|BST|IST|JST|KST|HKT|SGT|PKT|BRT|SAST|A[CEKW][SD]T|NZ[SD]T|HST'
-/** A date and time at the beginning of a line, as loggers write it: ISO 8601, also with a space, with slashes, in brackets. */
-const TIME = new RegExp(
-  `^\\W{0,2}(\\d{4}(?:-\\d\\d-|/\\d\\d/)\\d\\d[T ]\\d{1,2}:\\d\\d:\\d\\d(?:[.,]\\d{1,9})?(?: ?[AaPp][Mm]\\b)?(?:Z| ?[+-]\\d\\d:?\\d\\d(?!\\d)| (?:${ZONES})\\b)?)`,
-)
-
-const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)'
-const DAY_TIME = `${MONTH} {1,2}\\d{1,2} \\d\\d:\\d\\d:\\d\\d(?:\\.\\d{1,9})?`
-/** As servers write it. */
-const SERVER_TIMES = [
-  // [Sun Nov 29 10:50:18.123456 2026] of Apache's errors, and syslog's Nov 29 10:50:18
-  new RegExp(`^\\W{0,2}((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${DAY_TIME} \\d{4})\\b`),
-  new RegExp(`^(${DAY_TIME}) `),
-  // 192.0.2.1 - - [29/Nov/2026:10:50:18 +0000] of access logs, also with the name of the host before
-  new RegExp(`^(?:\\S+ [^"[\\]]{0,200})?\\[(\\d\\d/${MONTH}/\\d{4}:\\d\\d:\\d\\d:\\d\\d(?: [+-]\\d{4})?)\\]`),
-]
 /** Lines of one poll that are looked at before a notice says that none has a time. */
 const UNTIMED_LINES = 20
 
@@ -109,23 +83,28 @@ function faultsOf(config: FileConfig): string[] {
     faults.push('label_pattern must have a named group, such as (?P<order>ORD-[0-9]+)')
   if (dirname(config.path).includes('*'))
     faults.push('path may have * in its last part alone, such as /var/log/app/*.log')
+  if (config.zone !== undefined && !isZone(config.zone))
+    faults.push('zone must be the name of a time zone, such as Europe/Berlin or UTC')
   if (resolve(config.path) !== config.path) faults.push('path must have no . or .. in it')
   return faults
 }
 
-function compileLines({ key, label_pattern: pattern }: FileConfig): ReturnType<PollConnector['compile']> {
+function compileLines(config: FileConfig): ReturnType<PollConnector['compile']> {
+  const { key, label_pattern: pattern, zone } = config
+  const local = zone === undefined ? null : compileZone(zone)
   const groups = pattern === undefined ? null : compileGroups(pattern)
   return ({ value }) => {
     const { raw, file, path, at, inode } = { ...NO_ITEM, ...(value as Partial<FileItem>) }
     const line = plainLine(raw)
     const fields = jsonLine(line)
-    const time = timeOf(line, fields)
+    const time = lineTime(line, fields, local)
     const event: MappedEvent = {
       eventType: 'log',
       text: oneLine(messageOf(fields) ?? line, TEXT_MAX),
-      ...(time === undefined ? {} : { eventTime: typeof time === 'string' ? time.replace(',', '.') : time }),
+      ...(time === undefined ? {} : { eventTime: time }),
       context: {
-        ...(fields ? { ...fields, line: fields } : textFields(line)),
+        ...lineFields(fields, line),
+        ...(fields ? { line: fields } : {}),
         ...groups?.(line),
         file,
         path,
@@ -137,38 +116,6 @@ function compileLines({ key, label_pattern: pattern }: FileConfig): ReturnType<P
     }
     return [event]
   }
-}
-
-/** What the line says of when it was written. @param fields those of a JSON line. */
-function timeOf(line: string, fields: Record<string, unknown> | null): unknown {
-  // MongoDB writes {"t": {"$date": …}}.
-  if (fields)
-    return TIMES.map((name) => fields[name]).find((one) => one !== undefined) ?? objectOf(fields.t).$date
-  const first = line.split('\n', 1)[0]!
-  const time = [TIME, ...SERVER_TIMES].map((form) => form.exec(first)?.[1]).find((one) => one !== undefined)
-  return time && withZone(time)
-}
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-/** Of nginx and Go, of Apache's errors, and of syslog: none has a zone. */
-const LOCAL =
-  /^(?:(\d{4})\/(\d\d)\/(\d\d)|(?:[A-Z][a-z]{2} )?([A-Z][a-z]{2}) {1,2}(\d{1,2})) (\d\d):\d\d:\d\d(?:[.,]\d+)?(?: (\d{4}))?$/
-
-/** These write the local time of their machine, which is the one that is read here: its zone is that of this process (`TZ`). */
-function withZone(time: string): string {
-  const match = LOCAL.exec(time)
-  if (!match) return time
-  const [, slashYear, slashMonth, slashDay, name = '', day, hour, year] = match
-  const then = new Date(
-    Number(slashYear ?? year ?? new Date(systemClock.now()).getFullYear()),
-    slashMonth === undefined ? MONTHS.indexOf(name) : Number(slashMonth) - 1,
-    Number(slashDay ?? day),
-    Number(hour),
-  )
-  const minutes = -then.getTimezoneOffset()
-  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
-  const zone = `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
-  return year === undefined ? `${time} ${zone}` : time.replace(/ \d{4}$/, ` ${zone}$&`)
 }
 
 /** A sample a person made up to try a label may lack what every line has. */
@@ -481,7 +428,7 @@ function noteTime(raw: string, taking: Taking): void {
   if (taking.isTimed || taking.seen >= UNTIMED_LINES) return
   const line = plainLine(raw)
   taking.seen++
-  taking.isTimed = timeOf(line, jsonLine(line)) !== undefined
+  taking.isTimed = lineTime(line, jsonLine(line), null) !== undefined
 }
 
 /** Hash of the first bytes of a file. */
@@ -537,7 +484,7 @@ async function propose(config: Record<string, unknown>, reach: Reach): Promise<R
         .split('\n')
         .filter(Boolean)
         .slice(size > TAIL_BYTES ? 1 : 0)
-      const shaped = lines.map(plainLine).map((line) => jsonLine(line) ?? textFields(line))
+      const shaped = lines.map(plainLine).map((line) => lineFields(jsonLine(line), line))
       const counts = new Map<string, number>()
       for (const fields of shaped)
         for (const name of Object.keys(fields)) counts.set(name, (counts.get(name) ?? 0) + 1)

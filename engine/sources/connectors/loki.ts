@@ -17,10 +17,10 @@ import {
   ask,
   compileWanted,
   jsonLine,
+  lineFields,
   messageOf,
   plainLine,
   refusal,
-  textFields,
   upstreamFaults,
 } from './upstream.ts'
 
@@ -96,7 +96,8 @@ function compileLines({ key, labels = [] }: LokiConfig): (item: Item) => MappedE
         eventType: 'log',
         text: oneLine(messageOf(fields) ?? line, TEXT_MAX),
         context: {
-          ...(fields ? { ...fields, line: fields } : textFields(line)),
+          ...lineFields(fields, line),
+          ...(fields ? { line: fields } : {}),
           ...metadata,
           ...stream,
           stream,

@@ -7,6 +7,7 @@ import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { SyslogConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { oneLine } from '../../log/ingest/label.ts'
+import { compileZone, isZone, type Zone } from '../../log/ingest/time.ts'
 import { levelNamed } from '../../model/units.ts'
 import { type Item, type MappedEvent, objectOf, type PushConnector, scalar } from './connector.ts'
 import { jsonLine, messageOf, plainLine } from './upstream.ts'
@@ -52,7 +53,7 @@ export const syslog: PushConnector = {
 }
 
 function compileSyslog({ zone }: SyslogConfig): ReturnType<PushConnector['compile']> {
-  const epochOf = compileZone(zone ?? 'UTC')
+  const local = compileZone(zone ?? 'UTC')
   return ({ value }: Item) => {
     if (value === null || typeof value !== 'object' || Array.isArray(value))
       fail(
@@ -71,7 +72,7 @@ function compileSyslog({ zone }: SyslogConfig): ReturnType<PushConnector['compil
     }
     if (level !== undefined) stamped.level = level
     const known = Object.fromEntries(Object.entries(record).filter(([, field]) => field !== null))
-    const eventTime = timeOf(record, epochOf)
+    const eventTime = timeOf(record, local)
     return [
       {
         eventType: 'log',
@@ -103,10 +104,8 @@ function textOf(record: Record<string, unknown>, said: string): string {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const OLD_TIME = /^([A-Z][a-z]{2}) {1,2}(\d{1,2})(?: (\d{4}))? (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?$/
 
-type EpochOf = (local: { year: number; month: number; day: number; ms: number }) => number
-
 /** A time that says its zone is left as it is; of one that does not, the year is the nearest to its arrival. */
-function timeOf({ time, received }: Record<string, unknown>, epochOf: EpochOf): unknown {
+function timeOf({ time, received }: Record<string, unknown>, zone: Zone): unknown {
   const given = scalar(time)
   const parts = given === undefined ? null : OLD_TIME.exec(given)
   if (!parts || given === undefined) return given
@@ -120,7 +119,7 @@ function timeOf({ time, received }: Record<string, unknown>, epochOf: EpochOf): 
   const at = new Date(arrived).getUTCFullYear()
   const times = (year === undefined ? [at - 1, at, at + 1] : [Number(year)])
     .filter((one) => isDay(one, month, Number(day)))
-    .map((one) => epochOf({ year: one, month, day: Number(day), ms }))
+    .map((one) => zone(Date.UTC(one, month, Number(day)) + ms))
   const [nearest] = times.sort((a, b) => Math.abs(a - arrived) - Math.abs(b - arrived))
   return nearest === undefined ? given : { ms: nearest, given }
 }
@@ -128,29 +127,3 @@ function timeOf({ time, received }: Record<string, unknown>, epochOf: EpochOf): 
 /** Not 29 February of a year that has none. */
 const isDay = (year: number, month: number, day: number): boolean =>
   new Date(Date.UTC(year, month, day)).getUTCMonth() === month && day > 0
-
-function isZone(zone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone })
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** From a local time to epoch milliseconds. @param zone a name that `isZone`. */
-function compileZone(zone: string): EpochOf {
-  const utc: EpochOf = ({ year, month, day, ms }) => Date.UTC(year, month, day) + ms
-  if (zone === 'UTC') return utc
-  const { format } = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
-  const offsetAt = (epoch: number): number => {
-    const [, sign, hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(format(epoch)) ?? []
-    const ms = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60_000
-    return sign === '-' ? -ms : ms
-  }
-  return (local) => {
-    const wall = utc(local)
-    // Twice, for hours beside a change of the clock.
-    return wall - offsetAt(wall - offsetAt(wall))
-  }
-}

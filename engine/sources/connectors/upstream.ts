@@ -3,9 +3,10 @@
 import { readRetryAfter } from '../../../schemas/retry-after.ts'
 import { parseDigits } from '../../log/ingest/json.ts'
 import { oneLine } from '../../log/ingest/label.ts'
+import { type LocalTime, ownZone, type Zone } from '../../log/ingest/time.ts'
 import { compileSearch } from '../../model/pattern.ts'
 import { withoutSecrets } from '../../net/redact.ts'
-import { type Reach, UpstreamError } from './connector.ts'
+import { objectOf, type Reach, UpstreamError } from './connector.ts'
 
 /** An upstream, as a source's config names it. */
 export interface Upstream {
@@ -206,6 +207,22 @@ export function textFields(line: string): { level?: string; http_method?: string
   }
 }
 
+/** MongoDB's severities, by their first letter: D1 to D5 are of debugging. */
+const MONGODB: Readonly<Record<string, string>> = { F: 'FATAL', E: 'ERROR', W: 'WARN', I: 'INFO', D: 'DEBUG' }
+
+/**
+ * What a line says of itself in fields: a JSON line its own, and the level of one of MongoDB; of another, what
+ * `textFields` finds.
+ * @param fields those of a JSON line.
+ */
+export function lineFields(fields: Record<string, unknown> | null, line: string): Record<string, unknown> {
+  if (fields === null) return textFields(line)
+  const { s: severity, t: time, level } = fields
+  if (level !== undefined || typeof severity !== 'string' || objectOf(time).$date === undefined) return fields
+  const said = /^[FEWI]$|^D[1-5]?$/.test(severity) ? MONGODB[severity[0]!] : undefined
+  return said === undefined ? fields : { ...fields, level: said }
+}
+
 const MESSAGES = ['msg', 'message']
 
 /** What a JSON line says in words; undefined where it says nothing so. */
@@ -223,3 +240,50 @@ export function compileWanted({ match, drop }: { match?: string; drop?: string }
   const drops = drop === undefined ? null : compileSearch(drop)
   return (line) => (!keeps || keeps(line)) && !drops?.(line)
 }
+
+/*
+ * When a line was written, as it says itself.
+ */
+
+const TIMES = ['time', 'timestamp', '@timestamp', 'ts']
+/** Names of zones, which no logger writes for anything else; those of several zones, too, so that no time loses its zone. */
+const ZONES =
+  'UTC|GMT|[ECMP][SD]T|WES?T|CES?T|EES?T|MSK|BST|IST|JST|KST|HKT|SGT|PKT|BRT|SAST|A[CEKW][SD]T|NZ[SD]T|HST'
+/** A date and time at the beginning of a line, as loggers write it: ISO 8601, also with a space, with slashes, in brackets. */
+const TIME = new RegExp(
+  `^\\W{0,2}(\\d{4}(?:-\\d\\d-|/\\d\\d/)\\d\\d[T ]\\d{1,2}:\\d\\d:\\d\\d(?:[.,]\\d{1,9})?(?: ?[AaPp][Mm]\\b)?(?:Z| ?[+-]\\d\\d:?\\d\\d(?!\\d)| (?:${ZONES})\\b)?)`,
+)
+
+const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)'
+const DAY_TIME = `${MONTH} {1,2}\\d{1,2} \\d\\d:\\d\\d:\\d\\d(?:\\.\\d{1,9})?`
+/** As servers write it. */
+const SERVER_TIMES = [
+  // [Sun Nov 29 10:50:18.123456 2026] of Apache's errors, and syslog's Nov 29 10:50:18
+  new RegExp(`^\\W{0,2}((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${DAY_TIME} \\d{4})\\b`),
+  new RegExp(`^(${DAY_TIME}) `),
+  // 192.0.2.1 - - [29/Nov/2026:10:50:18 +0000] of access logs, also with the name of the host before
+  new RegExp(`^(?:\\S+ [^"[\\]]{0,200})?\\[(\\d\\d/${MONTH}/\\d{4}:\\d\\d:\\d\\d:\\d\\d(?: [+-]\\d{4})?)\\]`),
+]
+/** How nginx and Go, Apache's errors, and syslog begin a time, which says no zone as a rule. */
+const OF_SERVERS = /^(?:\d{4}\/|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} )/
+
+/**
+ * What the line says of when it was written; undefined: nothing.
+ * @param line without colours. @param fields those of a JSON line.
+ * @param zone of times that say none. Without it they are of UTC, but for those of servers, which write the local time of
+ *   their machine: a file is read on it, so its zone is that of this process (`TZ`).
+ */
+export function lineTime(line: string, fields: Record<string, unknown> | null, zone: Zone | null): unknown {
+  const said = fields ? jsonTime(fields) : writtenTime(line.split('\n', 1)[0]!)
+  if (typeof said !== 'string') return said
+  const given = said.replace(',', '.')
+  const local = zone ?? (fields === null && OF_SERVERS.test(given) ? ownZone : null)
+  return local === null ? given : ({ given, zone: local } satisfies LocalTime)
+}
+
+/** MongoDB writes {"t": {"$date": …}}. */
+const jsonTime = (fields: Record<string, unknown>): unknown =>
+  TIMES.map((name) => fields[name]).find((one) => one !== undefined) ?? objectOf(fields.t).$date
+
+const writtenTime = (line: string): string | undefined =>
+  [TIME, ...SERVER_TIMES].map((form) => form.exec(line)?.[1]).find((one) => one !== undefined)

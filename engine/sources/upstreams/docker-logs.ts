@@ -14,7 +14,7 @@ import {
   type Reach,
   UpstreamError,
 } from '../connectors/connector.ts'
-import { compileWanted, jsonLine, messageOf, plainLine, textFields } from '../connectors/upstream.ts'
+import { compileWanted, jsonLine, lineFields, messageOf, plainLine } from '../connectors/upstream.ts'
 import { type DockerClient, openDocker, RETRY_MS, stampOf } from './docker.ts'
 import {
   type Container,
@@ -97,7 +97,8 @@ function compileLogs(config: DockerLogsConfig): (item: Item) => MappedEvent[] {
         text: oneLine(messageOf(fields) ?? line, TEXT_MAX),
         eventTime: time,
         context: {
-          ...(fields ? { ...fields, line: fields } : textFields(line)),
+          ...lineFields(fields, line),
+          ...(fields ? { line: fields } : {}),
           ...groups?.(line),
           ...own,
           raw,
@@ -182,7 +183,7 @@ interface Field {
 function fieldsOf(lines: readonly string[]): Field[] {
   const tallies = new Map<string, { values: Set<string>; count: number; isNumber: boolean; long: boolean }>()
   for (const line of lines) {
-    for (const [name, value] of Object.entries(jsonLine(line) ?? textFields(line))) {
+    for (const [name, value] of Object.entries(lineFields(jsonLine(line), line))) {
       if (!['string', 'number', 'boolean'].includes(typeof value) || value === '') continue
       const tally = tallies.get(name) ?? { values: new Set(), count: 0, isNumber: true, long: false }
       tally.count++

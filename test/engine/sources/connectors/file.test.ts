@@ -148,7 +148,10 @@ describe('lines of a file', () => {
     ['192.0.2.1 - an [20/Nov/2026:11:50:18 +0100] "GET /a HTTP/1.1" 502 1', '10:50:18.000', undefined],
     ['2026-11-20T10:50:18.123456Z 0 [Warning] [MY-010068] [Server] no CA', '10:50:18.123', 'WARN'],
     ['2026-11-20T10:50:18.123456Z 0 [Note] [MY-010051] [Server] up', '10:50:18.123', 'NOTICE'],
-    ['{"t":{"$date":"2026-11-20T10:50:18.123+00:00"},"s":"I","msg":"up"}', '10:50:18.123', undefined],
+    ['{"t":{"$date":"2026-11-20T10:50:18.123+00:00"},"s":"I","msg":"up"}', '10:50:18.123', 'INFO'],
+    ['{"t":{"$date":"2026-11-20T10:50:18.123+00:00"},"s":"D2","msg":"up"}', '10:50:18.123', 'DEBUG'],
+    ['{"t":{"$date":"2026-11-20T10:50:18.123+00:00"},"s":"X","msg":"up"}', '10:50:18.123', undefined],
+    ['{"time":"2026-11-20T10:50:18.123Z","s":"E","msg":"of another program"}', '10:50:18.123', undefined],
   ])('of servers say their time and level: %s', async (line, clock, level) => {
     inZone('UTC')
     writeFileSync(log, `${line}\n`)
@@ -171,6 +174,23 @@ describe('lines of a file', () => {
     writeFileSync(log, `${line}\n`)
     const { events } = await source({ from_start: true }).poll()
     const { ts } = parseEventTime(events[0]!.eventTime, Date.parse('2026-11-20T12:00:00Z'))
+    expect(new Date(ts ?? 0).toISOString()).toBe(time)
+  })
+
+  it.each([
+    ['2026-11-20 10:50:18,123 INFO of log4j and Python', '2026-11-20T09:50:18.123Z'],
+    ['{"timestamp":"2026-07-20 10:50:18,123","msg":"summer"}', '2026-07-20T08:50:18.123Z'],
+    ['{"timestamp":"2026-11-20T10:50:18Z","msg":"it says its zone"}', '2026-11-20T10:50:18.000Z'],
+    ['2026-11-20 10:50:18 -0500 it says its zone', '2026-11-20T15:50:18.000Z'],
+    ['2026-11-20 10:50:18 UTC it says its zone', '2026-11-20T10:50:18.000Z'],
+    ['2026/11/20 10:50:18 [error] 12#12: of nginx', '2026-11-20T09:50:18.000Z'],
+    ['Nov 20 10:50:18 web1 pay[12]: of syslog', '2026-11-20T09:50:18.000Z'],
+    ['{"ts":1763632218,"msg":"a number has none"}', '2025-11-20T09:50:18.000Z'],
+  ])('that say no zone are of the one that is set: %s', async (line, time) => {
+    inZone('America/New_York')
+    writeFileSync(log, `${line}\n`)
+    const { events } = await source({ from_start: true, zone: 'Europe/Berlin' }).poll()
+    const { ts } = parseEventTime(events[0]!.eventTime, Date.parse('2026-11-20T16:00:00Z'))
     expect(new Date(ts ?? 0).toISOString()).toBe(time)
   })
 
@@ -334,6 +354,9 @@ describe('which files may be read', () => {
       expect.stringContaining('in its last part alone'),
     ])
     expect(file.validate!({ path: '/var/log/../x' })).toEqual(['path must have no . or .. in it'])
+    expect(file.validate!({ path: '/var/log/x', zone: 'CEST' })).toEqual([
+      'zone must be the name of a time zone, such as Europe/Berlin or UTC',
+    ])
     expect(file.validate!({ path: '/var/log/app-*.log', continues: '(' })).toEqual([
       expect.stringMatching(/^continues: /),
     ])
