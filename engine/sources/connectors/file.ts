@@ -4,9 +4,8 @@
  *
  * An admin key names paths, but only the operator of the machine says which may be read: those below SVC_FILES.
  */
-import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
+import { type FileHandle, open, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
@@ -15,6 +14,24 @@ import { oneLine } from '../../log/ingest/label.ts'
 import { compileZone, isZone } from '../../log/ingest/time.ts'
 import { compileGroups, compileSearch, groupNames, patternFault } from '../../model/pattern.ts'
 import { type MappedEvent, type PollConnector, type Polled, type Reach, UpstreamError } from './connector.ts'
+import {
+  type Cursor,
+  chosenOf,
+  copiedUpTo,
+  FILES_MAX,
+  hashOf,
+  hasPackedHead,
+  type Identity,
+  identityOf,
+  isHeadOf,
+  isOf,
+  lastLineEnd,
+  type Met,
+  marksOf,
+  namedNow,
+  type Place,
+  placesOfOthers,
+} from './file-places.ts'
 import { compileWanted, jsonLine, lineFields, lineTime, messageOf, plainLine } from './upstream.ts'
 
 const TEXT_MAX = 300
@@ -22,12 +39,8 @@ const TEXT_MAX = 300
 const POLL_BYTES = 4 * 1024 * 1024
 /** A longer line is cut there. */
 const LINE_MAX = 256 * 1024
-/** Files that one pattern reads. */
-const FILES_MAX = 100
-/** Lines that one event takes at most, and their bytes. */
+/** Lines that one event takes at most. */
 const CONTINUED_MAX = 500
-/** The first bytes of a file, by which one that was cut and written anew is told from one that grew. */
-const HEAD_BYTES = 256
 /** A file that cannot be read is looked at again after this: the machine is ours, nothing is spared by waiting longer. */
 const AGAIN_MS = 30_000
 /** Bytes at the end that a discovery looks at. */
@@ -46,6 +59,8 @@ interface FileItem {
   /** Where the line begins, in bytes. */
   at: number
   inode: string
+  /** Tells files apart that have one inode one after the other. */
+  begun?: string
   cut?: true
 }
 
@@ -94,7 +109,7 @@ function compileLines(config: FileConfig): ReturnType<PollConnector['compile']> 
   const local = zone === undefined ? null : compileZone(zone)
   const groups = pattern === undefined ? null : compileGroups(pattern)
   return ({ value }) => {
-    const { raw, file, path, at, inode } = { ...NO_ITEM, ...(value as Partial<FileItem>) }
+    const { raw, file, path, at, inode, begun = '' } = { ...NO_ITEM, ...(value as Partial<FileItem>) }
     const line = plainLine(raw)
     const fields = jsonLine(line)
     const time = lineTime(line, fields, local)
@@ -112,7 +127,7 @@ function compileLines(config: FileConfig): ReturnType<PollConnector['compile']> 
       },
       stamped: { [ENTITY]: key ?? file },
       entityLabel: ENTITY,
-      dedupeKey: `${inode}:${at}:${createHash('sha256').update(raw).digest('base64url').slice(0, 16)}`,
+      dedupeKey: `${inode}:${begun}:${at}:${hashOf(raw)}`,
     }
     return [event]
   }
@@ -187,25 +202,12 @@ function faultOf(error: unknown, path: string): UpstreamError {
 
 const isGone = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
 
-/* Where each file stands, and what is new in it. */
+/* What is new in each file. */
 
-/** Of a file, by its path. */
-interface Place {
-  inode: string
-  /** Bytes that were read. */
-  at: number
-  /** Hash of its first bytes, of as many as there were, `HEAD_BYTES` at most. */
-  head: string
-  headBytes: number
-  /** Its size then: one that has not grown since gives its last line, too, where lines may continue. */
-  size: number
-  /** No line of the last poll that brought some had a time. */
-  isUntimed?: true
-}
+const packedFault = (path: string): UpstreamError =>
+  new UpstreamError(`${path} is packed (gzip or the like), and is not read.`, AGAIN_MS)
 
-type Cursor = Record<string, Place>
-
-interface Taking {
+interface Taking extends Met {
   items: string[]
   left: number
   more: boolean
@@ -215,22 +217,26 @@ interface Taking {
   isTimed: boolean
   /** Paths of the files whose newest lines have none. */
   untimed: string[]
+  /** Paths of packed files. */
+  packed: string[]
 }
 
 async function pollFiles(config: FileConfig, cursor: string | null, reach: Reach): Promise<Polled> {
   const known = cursor === null ? null : (JSON.parse(cursor) as Cursor)
   const names = namesOf(reach)
-  const paths = await filesOf(config.path, names)
-  const isPattern = basename(config.path).includes('*')
+  const all = await filesOf(config.path, names)
+  const paths = await chosenOf(all, known)
+  const earlier = Object.values(known ?? {})
   const taking: Taking = {
     ...{ items: [], left: POLL_BYTES, more: false, notices: [] },
-    ...{ seen: 0, isTimed: false, untimed: [] },
+    ...{ earlier, places: new Map(earlier.map((place) => [place.inode, place])) },
+    ...{ seen: 0, isTimed: false, untimed: [], packed: [] },
   }
-  if (paths.length > FILES_MAX)
-    taking.notices.push(`${paths.length} files have this form; the first ${FILES_MAX} by name are read.`)
+  if (all.length > FILES_MAX)
+    taking.notices.push(`${all.length} files have this form; the ${FILES_MAX} written last are read.`)
   const next: Cursor = {}
   const faults: UpstreamError[] = []
-  for (const path of paths.slice(0, FILES_MAX)) {
+  for (const path of paths) {
     const before = known?.[path]
     try {
       const real = await allowedPath(path, names)
@@ -248,26 +254,33 @@ async function pollFiles(config: FileConfig, cursor: string | null, reach: Reach
     }
     if (taking.left <= 0) taking.more = true
   }
-  const [untimed, ...more] = taking.untimed
-  if (untimed !== undefined) {
-    const files = more.length === 0 ? untimed : `${untimed} and ${countWords(more.length, 'other file')}`
-    taking.notices.push(
-      `The newest lines of ${files} begin with no time that is understood: they have the time of their arrival.`,
-    )
-  }
+  noteUntimed(taking)
   // Where none can be read the source does no work: that is an error; where some can, a notice says which cannot.
-  const [first] = faults
-  if (first && faults.length === Math.min(paths.length, FILES_MAX)) {
-    const others =
-      isPattern && faults.length > 1 ? ` Nor can ${faults.length - 1} more of ${config.path}.` : ''
+  const isIdle = faults.length + taking.packed.length === paths.length
+  const [first] = isIdle ? [...faults, ...taking.packed.map(packedFault)].sort(byMessage) : []
+  if (first) {
+    const others = paths.length > 1 ? ` Nor can ${paths.length - 1} more of ${config.path}.` : ''
     throw new UpstreamError(`${first.message}${others}`, first.retryAfterMs)
   }
+  for (const [path, place] of await placesOfOthers(config.path, config.from_start === true, all, known, next))
+    next[path] = place
   return {
     items: taking.items,
     cursor: JSON.stringify(next),
     ...(taking.more ? { more: true } : {}),
     ...(taking.notices.length ? { notice: [...new Set(taking.notices)].join(' ') } : {}),
   }
+}
+
+/** It begins with the path. */
+const byMessage = (a: Error, b: Error): number => (a.message < b.message ? -1 : 1)
+
+function noteUntimed({ untimed: [first, ...more], notices }: Taking): void {
+  if (first === undefined) return
+  const files = more.length === 0 ? first : `${first} and ${countWords(more.length, 'other file')}`
+  notices.push(
+    `The newest lines of ${files} begin with no time that is understood: they have the time of their arrival.`,
+  )
 }
 
 interface Reading {
@@ -294,26 +307,33 @@ async function readOn({ config, path, real, before, fromStart }: Reading, taking
   try {
     const info = await handle.stat({ bigint: true })
     if (!info.isFile()) throw new UpstreamError(`${path} is no file.`)
-    const inode = `${info.dev}:${info.ino}`
-    const size = Number(info.size)
-    const isQuiet = before?.inode === inode && before.size === size
-    const span = { config, path, inode, size, isEnded: false, isQuiet }
-    const lines = (at: number) => readLines(handle, { ...span, at }, taking)
-    if (!before) {
-      const at = fromStart ? await lines(0) : await lastLineEnd(handle, size)
-      return { inode, at, size, ...(await headOf(handle, size)) }
-    }
-    if (inode !== before.inode) {
-      const isRead = await readRotated(config, path, real, before, taking)
-      // What is left of it comes first: the new file waits for the next poll.
-      if (!isRead) return before
-      return { inode, at: await lines(0), size, ...(await headOf(handle, size)) }
-    }
-    const { head } = await headOf(handle, Math.min(size, before.headBytes))
-    const isSame = size >= before.at && head === before.head
-    if (!isSame) taking.notices.push(`${path} was cut and written anew: it is read from its start.`)
-    const at = await lines(isSame ? before.at : 0)
-    return { inode, at, size, ...(await headOf(handle, size)) }
+    const [self, size] = [identityOf(info), Number(info.size)]
+    const isOther = before !== undefined && !isOf(before, self)
+    // What is left of it comes first: the new file waits for the next poll.
+    if (isOther && !(await readRotated(config, path, real, before, taking))) return before
+    const own = isOther ? undefined : before
+    // One that was renamed goes on where it stood under its old name.
+    const renamed = taking.places.get(self.inode)
+    const known = own ?? (renamed && isOf(renamed, self) ? renamed : undefined)
+    const isSame = known !== undefined && size >= known.at && (await isHeadOf(handle, known))
+    const cuts = (known?.cuts ?? 0) + (known && !isSame ? 1 : 0)
+    if (known && !isSame) taking.notices.push(`${path} was cut and written anew: it is read from its start.`)
+    const start = known
+      ? isSame
+        ? known.at
+        : 0
+      : ((await copiedUpTo(handle, size, taking)) ??
+        (fromStart || isOther ? 0 : await lastLineEnd(handle, size)))
+    const isPacked = isSame && known.at > 0 ? known.isPacked === true : await hasPackedHead(handle)
+    if (isPacked) taking.packed.push(path)
+    const isQuiet = known?.size === size
+    const span = { config, path, ...self, cuts, size, at: start, isEnded: false, isQuiet }
+    const at = isPacked ? size : await readLines(handle, span, taking)
+    const place = { ...self, at, size, ...(await marksOf(handle, size, at)) }
+    if (cuts > 0) Object.assign(place, { cuts })
+    if (isPacked) Object.assign(place, { isPacked })
+    taking.places.set(self.inode, place)
+    return place
   } finally {
     await handle.close()
   }
@@ -328,35 +348,34 @@ async function readRotated(
   taking: Taking,
 ): Promise<boolean> {
   const folder = dirname(real)
-  const names = (await readdir(folder)).filter((name) =>
-    name.startsWith(basename(real).replace(/\.[^.]*$/, '')),
-  )
-  for (const name of names.slice(0, 1_000)) {
-    const info = await stat(join(folder, name), { bigint: true }).catch(() => null)
-    if (!info?.isFile() || `${info.dev}:${info.ino}` !== before.inode) continue
-    const handle = await open(join(folder, name), READ).catch((error) => {
-      throw faultOf(error, join(folder, name))
-    })
-    try {
-      const size = Number(info.size)
-      // Who writes may hold it for a moment longer; what has no line end then is its last line.
-      const place = { config, path, inode: before.inode, at: before.at, size, isEnded: true, isQuiet: true }
-      before.at = await readLines(handle, place, taking)
-      return before.at >= size
-    } finally {
-      await handle.close()
-    }
+  const name = await namedNow(folder, real, before)
+  if (name === null) {
+    taking.notices.push(
+      `The rest of ${path} before its rotation was not found; up to its last poll it was read.`,
+    )
+    return true
   }
-  taking.notices.push(
-    `The rest of ${path} before its rotation was not found; up to its last poll it was read.`,
-  )
-  return true
+  const handle = await open(join(folder, name), READ).catch((error) => {
+    throw faultOf(error, join(folder, name))
+  })
+  try {
+    const size = Number((await handle.stat()).size)
+    // It may have been read on by its new name.
+    const { at, cuts = 0 } = taking.places.get(before.inode) ?? before
+    // Who writes may hold it for a moment longer; what has no line end then is its last line.
+    const span = { config, path, ...before, cuts, at, size, isEnded: true, isQuiet: true }
+    before.at = await readLines(handle, span, taking)
+    taking.places.set(before.inode, before)
+    return before.at >= size
+  } finally {
+    await handle.close()
+  }
 }
 
-interface Span {
+interface Span extends Identity {
   config: FileConfig
   path: string
-  inode: string
+  cuts: number
   /** Bytes from which on it is read. */
   at: number
   size: number
@@ -368,7 +387,7 @@ interface Span {
 
 /** Takes whole lines. @returns up to which byte */
 async function readLines(handle: FileHandle, span: Span, taking: Taking): Promise<number> {
-  const { config, path, inode, size, isEnded, isQuiet } = span
+  const { config, path, inode, born, cuts, size, isEnded, isQuiet } = span
   const isWanted = compileWanted(config)
   const continues = config.continues === undefined ? null : compileSearch(config.continues)
   const want = Math.min(size - span.at, Math.max(0, taking.left))
@@ -379,6 +398,7 @@ async function readLines(handle: FileHandle, span: Span, taking: Taking): Promis
   const bytes = Buffer.alloc(want)
   const { bytesRead } = await handle.read(bytes, 0, want, span.at)
   const isWhole = span.at + bytesRead >= size
+  const begun = [born ?? [], cuts || []].flat().join(':')
   let held: { at: number; lines: string[]; isCut: boolean } | null = null
   let done = 0
   const give = () => {
@@ -390,6 +410,7 @@ async function readLines(handle: FileHandle, span: Span, taking: Taking): Promis
       path,
       at: held.at,
       inode,
+      ...(begun === '' ? {} : { begun }),
       ...(held.isCut ? { cut: true } : {}),
     }
     if (raw.trim() !== '' && isWanted(raw)) {
@@ -406,7 +427,9 @@ async function readLines(handle: FileHandle, span: Span, taking: Taking): Promis
     const stop = isLast ? bytesRead : end
     const text = bytes.toString('utf8', start, Math.min(stop, start + LINE_MAX)).replace(/\r$/, '')
     const isCut = stop - start > LINE_MAX
-    if (held && continues?.(text) && held.lines.length < CONTINUED_MAX) held.lines.push(text)
+    const isMore = held !== null && continues?.(text) && held.lines.length < CONTINUED_MAX
+    // What is put together is at most as long as a line is.
+    if (held && isMore && span.at + stop - held.at <= LINE_MAX) held.lines.push(text)
     else {
       give()
       done = start
@@ -429,22 +452,6 @@ function noteTime(raw: string, taking: Taking): void {
   const line = plainLine(raw)
   taking.seen++
   taking.isTimed = lineTime(line, jsonLine(line), null) !== undefined
-}
-
-/** Hash of the first bytes of a file. */
-async function headOf(handle: FileHandle, size: number): Promise<{ head: string; headBytes: number }> {
-  const headBytes = Math.min(size, HEAD_BYTES)
-  const bytes = Buffer.alloc(headBytes)
-  await handle.read(bytes, 0, headBytes, 0)
-  return { head: createHash('sha256').update(bytes).digest('base64url').slice(0, 16), headBytes }
-}
-
-/** Where the last whole line ends. */
-async function lastLineEnd(handle: FileHandle, size: number): Promise<number> {
-  const from = Math.max(0, size - LINE_MAX)
-  const bytes = Buffer.alloc(size - from)
-  await handle.read(bytes, 0, bytes.length, from)
-  return from + bytes.lastIndexOf(10) + 1
 }
 
 /* What a source could be: the files below the folders, or fields of the lines of one. */

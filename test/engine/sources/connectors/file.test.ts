@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { parseEventTime } from '../../../../engine/log/ingest/time.ts'
 import { file } from '../../../../engine/sources/connectors/file.ts'
-import { mapped, reach } from './reach.ts'
+import { fileSource } from './reach.ts'
 
 let folder: string
 let log: string
@@ -24,19 +24,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A source of it; each `poll` goes on at the cursor of the one before. */
-function source(more: Record<string, unknown> = {}, files = folder) {
-  const config = { path: log, labels: [], ...more }
-  const out = { ...reach(), env: { SVC_FILES: files } }
-  let cursor: string | null = null
-  const poll = async (at = cursor) => {
-    const polled = await file.poll(config, at, out)
-    cursor = polled.cursor
-    const events = mapped(file, config, polled)
-    return { ...polled, events, lines: events.map(({ context }) => context.raw as string) }
-  }
-  return { config, out, poll, at: () => cursor }
-}
+const source = (more: Record<string, unknown> = {}, files = folder) =>
+  fileSource({ path: log, ...more }, files)
 
 describe('lines of a file', () => {
   it('are read from when the source is made on, whole ones alone, each once', async () => {
@@ -81,6 +70,51 @@ describe('lines of a file', () => {
       lines: ['after the cut, and longer than what was read before'],
       notice: expect.stringContaining(`${log} was cut and written anew: it is read from its start.`),
     })
+  })
+
+  it('of a file that was cut are other lines than those before it, though they say the same at the same place', async () => {
+    writeFileSync(log, '')
+    const { poll, at } = source()
+    await poll()
+    const keys: unknown[] = []
+    for (let start = 0; start < 3; start++) {
+      appendFileSync(log, 'listening on port 3000\n')
+      const cursor = at()
+      const [event] = (await poll()).events
+      keys.push(event!.dedupeKey)
+      // What a crash repeats has its key.
+      expect((await poll(cursor)).events.map(({ dedupeKey }) => dedupeKey)).toEqual([event!.dedupeKey])
+      if (start === 1) rmSync(log)
+      else truncateSync(log)
+      await poll()
+    }
+    expect(new Set(keys).size).toBe(3)
+  })
+
+  it('of a link that leads to another file now come behind the rest of the one before', async () => {
+    const link = join(folder, 'current')
+    writeFileSync(join(folder, 'app-20261119.log'), '')
+    symlinkSync('app-20261119.log', link)
+    const { poll } = source({ path: link })
+    await poll()
+    appendFileSync(join(folder, 'app-20261119.log'), 'last of the day\n')
+    writeFileSync(join(folder, 'app-20261120.log'), 'first of the day\n')
+    rmSync(link)
+    symlinkSync('app-20261120.log', link)
+    const { lines, notice } = await poll()
+    expect([lines, notice]).toEqual([
+      ['last of the day', 'first of the day'],
+      expect.not.stringContaining('was not found'),
+    ])
+  })
+
+  it('that continue make one event of 256 KiB at most', async () => {
+    writeFileSync(log, `begin\n${` ${'x'.repeat(60_000)}\n`.repeat(10)}`)
+    const { poll } = source({ continues: '^\\s', from_start: true })
+    const [first, second] = [await poll(), await poll()]
+    const sizes = [...first.lines, ...second.lines].map((line) => line.length)
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(262_144)
+    expect(sizes.reduce((sum, size) => sum + size)).toBeGreaterThan(600_000)
   })
 
   it('have the same keys where a poll is done again, and other keys in another place', async () => {

@@ -10,6 +10,7 @@ import type {
   Polled,
   Reach,
 } from '../../../../engine/sources/connectors/connector.ts'
+import { file } from '../../../../engine/sources/connectors/file.ts'
 
 export const NOW = Date.UTC(2026, 10, 20, 12, 0, 0)
 
@@ -50,4 +51,18 @@ export function prepared(
 ): PreparedEvent[] {
   const prepare = compileSource(connector, config)
   return items.flatMap((raw, index) => prepare(itemOf(raw), undefined, index, NOW))
+}
+
+/** A source of files; each `poll` goes on at the cursor of the one before. @param files SVC_FILES */
+export function fileSource(given: Record<string, unknown> & { path: string }, files: string) {
+  const config = { labels: [], ...given }
+  const out = { ...reach(), env: { SVC_FILES: files } }
+  let cursor: string | null = null
+  const poll = async (at = cursor) => {
+    const polled = await file.poll(config, at, out)
+    cursor = polled.cursor
+    const events = mapped(file, config, polled)
+    return { ...polled, events, lines: events.map(({ context }) => context.raw as string) }
+  }
+  return { config, out, poll, at: () => cursor }
 }

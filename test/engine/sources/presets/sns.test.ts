@@ -4,7 +4,7 @@
  */
 import { sign, X509Certificate } from 'node:crypto'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type SnsCalls, snsCalls } from '../../../../engine/sources/sns.ts'
+import { type SnsCalls, snsCalls } from '../../../../engine/sources/connectors/preset.ts'
 import { openDoor, ROOT } from '../../../api/http/door.ts'
 import { makeCertificate } from '../../../certificate.ts'
 

@@ -1,0 +1,177 @@
+/**
+ * Where reading of files stands. A file is known by its inode, over names; one that was cut and written anew by its first
+ * bytes, and a copy of what was read by the bytes before the place, too.
+ */
+import { createHash } from 'node:crypto'
+import type { BigIntStats } from 'node:fs'
+import { type FileHandle, readdir, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+
+/** Files that one pattern reads. */
+export const FILES_MAX = 100
+/** The first bytes of a file, by which one that was cut and written anew is told from one that grew. */
+const HEAD_BYTES = 256
+/** Bytes at the end in which the last line is looked for. */
+const LINE_MAX = 256 * 1024
+/** gzip, zstd, xz, bzip2, zip, lz4, in hexadecimal digits. */
+const PACKED = /^(?:1f8b|28b52ffd|fd377a585a|425a683|504b0304|04224d18)/
+/** Names of a folder that are looked at. */
+const NAMES_MAX = 1_000
+
+export interface Identity {
+  inode: string
+  /** When it was made, ns since 1970, where the file system says it: inodes are used again. */
+  born?: string
+}
+
+/** Of a file, by its path. */
+export interface Place extends Identity {
+  /** How often it was cut and written anew: what says the same at the same place since is another line. */
+  cuts?: number
+  /** Bytes that were read. */
+  at: number
+  /** Hash of its first bytes, of as many as there were, `HEAD_BYTES` at most. */
+  head: string
+  headBytes: number
+  /** Hash of as many bytes before `at`. */
+  tail?: string
+  /** It is packed, and not read. */
+  isPacked?: true
+  /** Its size then: one that has not grown since gives its last line, too, where lines may continue. */
+  size: number
+  /** No line of the last poll that brought some had a time. */
+  isUntimed?: true
+}
+
+/** Places of all files that are known. */
+export interface Met {
+  /** As of the last poll. */
+  earlier: readonly Place[]
+  /** By inode, as of now: of a file that was renamed, too. */
+  places: Map<string, Place>
+}
+
+/** By the path of each. */
+export type Cursor = Record<string, Place>
+
+export const identityOf = ({ dev, ino, birthtimeNs }: BigIntStats): Identity => ({
+  inode: `${dev}:${ino}`,
+  ...(birthtimeNs > 0n ? { born: String(birthtimeNs) } : {}),
+})
+
+/** Of what an older version kept, and where the file system does not say it, the inode alone tells. */
+export const isOf = (place: Identity, { inode, born }: Identity): boolean =>
+  place.inode === inode && (place.born === undefined || born === undefined || place.born === born)
+
+export const isHeadOf = async (handle: FileHandle, { head, headBytes }: Place): Promise<boolean> =>
+  (await marksOf(handle, headBytes, 0)).head === head
+
+/**
+ * Up to where a new file holds what was read of another: one that was copied here before it was cut (copytruncate).
+ * @returns null: it is no such copy
+ */
+export async function copiedUpTo(
+  handle: FileHandle,
+  size: number,
+  { earlier, places }: Met,
+): Promise<number | null> {
+  for (const place of earlier) {
+    const { inode, at, head, headBytes, tail } = place
+    if (headBytes < HEAD_BYTES || at > size) continue
+    const now = places.get(inode)
+    const isCut = now !== undefined && (now.cuts ?? 0) > (place.cuts ?? 0)
+    // Looked at between the copy and the cut, both are of one size.
+    if (!isCut && now?.size !== size) continue
+    const marks = await marksOf(handle, headBytes, at)
+    if (marks.head === head && marks.tail === tail) return isCut ? at : now!.at
+  }
+  return null
+}
+
+/** Name of the file in its folder now; null: it is gone from there. @param path its old name */
+export async function namedNow(folder: string, path: string, place: Place): Promise<string | null> {
+  // Most rotations only add to the name.
+  const begin = basename(path).replace(/\.[^.]*$/, '')
+  const isLike = (name: string) => (name.startsWith(begin) ? 0 : 1)
+  const names = (await readdir(folder)).sort((a, b) => isLike(a) - isLike(b))
+  for (const name of names.slice(0, NAMES_MAX)) {
+    const info = await stat(join(folder, name), { bigint: true }).catch(() => null)
+    if (info?.isFile() && isOf(place, identityOf(info))) return name
+  }
+  return null
+}
+
+/**
+ * Those that are read: where they are too many, those written last. The ones that are known come first, so that what is
+ * left of one that was renamed is read by its old name.
+ */
+export async function chosenOf(paths: readonly string[], known: Cursor | null): Promise<string[]> {
+  const isNew = (path: string) => (known?.[path] === undefined ? 1 : 0)
+  const ordered = (some: readonly string[]) => [...some].sort((a, b) => isNew(a) - isNew(b))
+  if (paths.length <= FILES_MAX) return ordered(paths)
+  const written = await Promise.all(
+    paths.map(async (path) => ({ path, at: (await stat(path).catch(() => null))?.mtimeMs ?? 0 })),
+  )
+  const newest = written.sort((a, b) => b.at - a.at).slice(0, FILES_MAX)
+  return ordered(newest.map(({ path }) => path).sort())
+}
+
+/**
+ * Where files stand that were not read: of those that are too many, and of those that a rotation renamed to another form
+ * while there is no new one yet, whose rest is read once there is.
+ */
+export async function placesOfOthers(
+  form: string,
+  fromStart: boolean,
+  paths: readonly string[],
+  known: Cursor | null,
+  next: Cursor,
+): Promise<[string, Place][]> {
+  const places: [string, Place][] = []
+  const others = paths.filter((path) => next[path] === undefined)
+  const read = new Set(Object.values(next).map(({ inode }) => inode))
+  for (const path of others) {
+    const info = known || fromStart ? null : await stat(path, { bigint: true }).catch(() => null)
+    const atEnd = info && { ...identityOf(info), at: Number(info.size), size: Number(info.size), ...NO_HEAD }
+    const place = known?.[path] ?? atEnd
+    if (place) places.push([path, place])
+  }
+  const gone = Object.entries(known ?? {}).filter(
+    ([path, { inode }]) => !paths.includes(path) && !read.has(inode),
+  )
+  if (gone.length === 0 || !basename(form).includes('*')) return places
+  const folder = await realpath(dirname(form))
+  for (const [path, place] of gone)
+    if ((await namedNow(folder, path, place)) !== null) places.push([path, place])
+  return places
+}
+
+export const hashOf = (bytes: Buffer | string): string =>
+  createHash('sha256').update(bytes).digest('base64url').slice(0, 16)
+
+const NO_HEAD = { head: hashOf(''), headBytes: 0 }
+
+/** Hashes of the first bytes of a file, and of those before a place in it. */
+export async function marksOf(handle: FileHandle, size: number, at: number) {
+  const headBytes = Math.min(size, HEAD_BYTES)
+  const tailBytes = Math.min(at, HEAD_BYTES)
+  const bytes = Buffer.alloc(headBytes + tailBytes)
+  await handle.read(bytes, 0, headBytes, 0)
+  if (tailBytes > 0) await handle.read(bytes, headBytes, tailBytes, at - tailBytes)
+  return { head: hashOf(bytes.subarray(0, headBytes)), headBytes, tail: hashOf(bytes.subarray(headBytes)) }
+}
+
+/** By its first bytes, whatever its name. */
+export async function hasPackedHead(handle: FileHandle): Promise<boolean> {
+  const bytes = Buffer.alloc(6)
+  const { bytesRead } = await handle.read(bytes, 0, 6, 0)
+  return PACKED.test(bytes.toString('hex', 0, bytesRead))
+}
+
+/** Where the last whole line ends. */
+export async function lastLineEnd(handle: FileHandle, size: number): Promise<number> {
+  const from = Math.max(0, size - LINE_MAX)
+  const bytes = Buffer.alloc(size - from)
+  await handle.read(bytes, 0, bytes.length, from)
+  return from + bytes.lastIndexOf(10) + 1
+}

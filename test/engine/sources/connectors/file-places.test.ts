@@ -1,0 +1,117 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { fileSource } from './reach.ts'
+
+let folder: string
+let log: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-files-'))
+  log = join(folder, 'app.log')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const source = (more: { path: string; from_start?: boolean }) => fileSource(more, folder)
+
+describe('files of one form over rotation', () => {
+  const form = () => ({ path: join(folder, 'app.log*') })
+
+  it('are each read once: one that was renamed goes on where it stood', async () => {
+    writeFileSync(log, 'old, from before the source\n')
+    const { poll } = source(form())
+    await poll()
+    appendFileSync(log, 'one\n')
+    expect((await poll()).lines).toEqual(['one'])
+    appendFileSync(log, 'two\n')
+    for (const turn of ['three', 'four']) {
+      if (turn === 'four') renameSync(`${log}.1`, `${log}.2`)
+      renameSync(log, `${log}.1`)
+      writeFileSync(log, `${turn}\n`)
+      const { events } = await poll()
+      expect(events.map(({ context }) => [context.file, context.raw])).toEqual(
+        turn === 'three'
+          ? [
+              ['app.log', 'two'],
+              ['app.log', 'three'],
+            ]
+          : [['app.log', 'four']],
+      )
+      expect((await poll()).lines).toEqual([])
+    }
+    appendFileSync(`${log}.1`, 'three and a half, by who held it still\n')
+    expect((await poll()).lines).toEqual(['three and a half, by who held it still'])
+  })
+
+  it('are read on where a copy of one was made and it was cut', async () => {
+    const before = Array.from({ length: 50 }, (_, n) => `line ${n}`)
+    writeFileSync(log, `${before.join('\n')}\n`)
+    const { poll } = source({ ...form(), from_start: true })
+    expect((await poll()).lines).toEqual(before)
+    appendFileSync(log, 'last\n')
+    copyFileSync(log, `${log}.1`)
+    truncateSync(log)
+    appendFileSync(log, 'new\n')
+    expect((await poll()).lines).toEqual(['new', 'last'])
+    copyFileSync(`${log}.1`, `${log}.copy`)
+    expect((await poll()).lines).toEqual([])
+  })
+
+  it('are read to their end where a rotation leaves the name empty for a while', async () => {
+    writeFileSync(log, '')
+    const { poll } = source({ path: join(folder, '*.log') })
+    await poll()
+    renameSync(log, `${log}.1`)
+    appendFileSync(`${log}.1`, 'by who held it still\n')
+    expect((await poll()).lines).toEqual([])
+    expect((await poll()).lines).toEqual([])
+    writeFileSync(log, 'new\n')
+    expect((await poll()).lines).toEqual(['by who held it still', 'new'])
+  })
+
+  it('are not read where they are packed, which is an error where all are', async () => {
+    writeFileSync(log, '')
+    const { poll } = source(form())
+    await poll()
+    for (const [name, bytes] of [
+      ['gz', gzipSync('packed\n')],
+      ['zst', zstdCompressSync('packed\n')],
+    ] as const)
+      writeFileSync(`${log}.${name}`, Buffer.concat([bytes, Buffer.from('\n')]))
+    expect((await poll()).lines).toEqual([])
+    appendFileSync(`${log}.gz`, 'more of it\n')
+    expect(await poll()).toMatchObject({ lines: [], items: [] })
+    const packed = source({ path: `${log}.*`, from_start: true })
+    await expect(packed.poll()).rejects.toThrow(
+      `${log}.gz is packed (gzip or the like), and is not read. Nor can 1 more of ${log}.*.`,
+    )
+  })
+
+  it('are those written last where there are too many, and one that is written again goes on', async () => {
+    const names = Array.from({ length: 103 }, (_, n) => join(folder, `app.log-${String(n).padStart(3, '0')}`))
+    for (const [n, name] of names.entries()) {
+      writeFileSync(name, `old ${n}\n`)
+      utimesSync(name, 1_000 + n, 1_000 + n)
+    }
+    const { poll } = source(form())
+    expect(await poll()).toMatchObject({
+      lines: [],
+      notice: expect.stringContaining('103 files have this form; the 100 written last are read.'),
+    })
+    appendFileSync(names[0]!, 'new in the oldest\n')
+    appendFileSync(names[102]!, 'new in the newest\n')
+    expect((await poll()).lines.sort()).toEqual(['new in the newest', 'new in the oldest'])
+    writeFileSync(join(folder, 'app.log-103'), 'a new one\n')
+    expect((await poll()).lines).toEqual(['a new one'])
+  })
+})
