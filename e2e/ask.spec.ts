@@ -2,7 +2,7 @@
 import { expect, type Route } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
-import { press } from './go.ts'
+import { goTo, press } from './go.ts'
 
 const proposal = {
   name: 'many-errors',
@@ -140,4 +140,42 @@ test('a conversation that is read before its answer ends, and comes after that, 
   await expect(turn).toContainText('All is well')
   deliver()
   await expect(turn.getByRole('button', { name: 'Ask again' })).toBeVisible()
+})
+
+test('a question that is typed, or was refused, is there again after another page, each in its conversation', async ({
+  page,
+  daemon,
+  models,
+}) => {
+  await page.goto(`${daemon.url}/ask`)
+  const question = page.getByRole('textbox', { name: 'Question' })
+  const elsewhere = async (back: string) => {
+    await goTo(page, `${daemon.url}/sources`)
+    await expect(page.getByRole('heading', { level: 1, name: 'Sources' })).toBeVisible()
+    await goTo(page, daemon.url + back)
+  }
+  // Nobody has set up a model: the question is refused, and is there still once one is.
+  await question.fill('What broke?')
+  await question.press('Enter')
+  const refused = page.getByRole('alert').filter({ hasText: 'Couldn’t answer' })
+  await expect(refused).toContainText('no model provider is set')
+  models.reply('m1', [{ text: 'Nothing broke.' }])
+  const provider = { kind: 'compatible', name: 'scripted', key: 'k', base_url: `${models.url}/v1` }
+  expect((await daemon.call('PUT', '/api/settings/providers/new', provider)).status).toBe(200)
+  await elsewhere('/ask')
+  await refused.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByText('Nothing broke.')).toBeVisible()
+  await expect(page).toHaveURL(/\/ask\/.+/)
+  const conversation = new URL(page.url()).pathname
+
+  await question.fill('And who noticed')
+  await elsewhere(conversation)
+  await expect(question).toHaveValue('And who noticed')
+  await page.getByRole('button', { name: 'New conversation' }).click()
+  await expect(question).toHaveValue('')
+  await question.fill('Another thing')
+  await page.reload()
+  await expect(question).toHaveValue('Another thing')
+  await elsewhere(conversation)
+  await expect(question).toHaveValue('And who noticed')
 })

@@ -93,6 +93,11 @@ export const askLive = {
       () => {},
     )
   },
+  /** It was refused, or did not arrive, before there was a conversation to find it in. */
+  isRefused: (session: string): boolean => {
+    const entry = entries.get(session)
+    return entry?.error != null && !entry.view.turn
+  },
   /** What there is of the answer is kept. @throws ApiError */
   async stop(session: string): Promise<void> {
     const entry = entries.get(session)

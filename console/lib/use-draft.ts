@@ -39,6 +39,7 @@ export interface DraftOf<T> {
  * @param version of the object; undefined: it is made here
  * @param plain takes secrets out of what is kept
  * @param isGiven it was filled in with a proposal, which must not be covered by what was typed here before
+ * @param at address that it belongs to from now on, where that is not the one it was opened at: what is typed goes along
  */
 export function useDraft<T>({
   form,
@@ -46,15 +47,18 @@ export function useDraft<T>({
   version,
   plain = (value) => value,
   isGiven = false,
+  at,
 }: {
   form: string
   start: T
   version?: number | undefined
   plain?: (value: T) => T
   isGiven?: boolean
+  at?: string | undefined
 }): DraftOf<T> {
   const { pathname } = useLocation()
-  const [place] = useState(() => `${pathname}#${form}${isGiven ? `#${JSON.stringify(start)}` : ''}`)
+  const [begun] = useState(() => `${pathname}#${form}${isGiven ? `#${JSON.stringify(start)}` : ''}`)
+  const place = at === undefined ? begun : `${at}#${form}`
   const [kept, setKept] = useState(() => findDraft<T>(place))
   const [value, setValue] = useState<T>(() => (kept ? merged(start, kept.value) : start))
   /**
@@ -105,6 +109,16 @@ export function useDraft<T>({
       write()
     }
   }, [write, place])
+
+  // What was typed at the place before was written as that was left; another's there stays.
+  const before = useRef(place)
+  useEffect(() => {
+    if (before.current === place) return
+    const typed = readDraft<T>(window.localStorage, before.current)
+    dropDraft(window.localStorage, before.current)
+    if (typed) writeDraft(window.localStorage, place, typed)
+    before.current = place
+  }, [place])
 
   const forget = useCallback(() => {
     if (waiting.current !== null) clearTimeout(waiting.current)

@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
 import { api, keys } from '../../client.ts'
 import { newSession } from '../../lib/ask.ts'
+import { askLive } from '../../lib/ask-live.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { useIsNoModelSaid } from '../../parts/shell.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -16,16 +17,23 @@ import { SessionList } from './session-list.tsx'
 import { Starters } from './starters.tsx'
 import { useAsk } from './use-ask.ts'
 
+/** The conversation that was to begin here last: a question of it that was refused is found again. */
+let latest = ''
+const freshSession = (isGiven: boolean): string => {
+  if (isGiven || !askLive.isRefused(latest)) latest = newSession()
+  return latest
+}
+
 export default function AskPage() {
   const { id } = useParams()
   const [query] = useSearchParams()
   const given = query.get('q') ?? ''
-  const [fresh, setFresh] = useState(newSession)
+  const [fresh, setFresh] = useState(() => freshSession(given !== ''))
   const [listed, { open, close }] = useDisclosure(false)
   const go = useNavigate()
   const session = id ?? fresh
   const begin = () => {
-    setFresh(newSession())
+    setFresh(freshSession(true))
     close()
     void go('/ask')
   }
@@ -78,7 +86,12 @@ function Talk({ session, isNew, given }: { session: string; isNew: boolean; give
       ) : (
         <Conversation asking={asking} isAdmin={isAdmin} />
       )}
-      <Composer asking={asking} given={given} isAdmin={isAdmin} />
+      <Composer
+        asking={asking}
+        given={given}
+        path={isNew && !live ? undefined : `/ask/${session}`}
+        isAdmin={isAdmin}
+      />
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import { TASKS, type Task } from '../../lib/ask.ts'
 import { notifications } from '../../lib/notices.ts'
 import { usePageKeys } from '../../lib/page-keys.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { Tooltip } from '../../parts/tooltip.tsx'
 import type { Asking } from './use-ask.ts'
 
@@ -12,14 +13,17 @@ const QUESTION_MAX = 32_000
 
 interface Props {
   asking: Asking
-  /** What it begins with. */
+  /** What it begins with; empty: with what was typed here before. */
   given: string
+  /** Of the conversation; undefined: it has not begun. */
+  path: string | undefined
   isAdmin: boolean
 }
 
-export function Composer({ asking, given, isAdmin }: Props) {
+export function Composer({ asking, given, path, isAdmin }: Props) {
   const { isBusy } = asking
-  const [question, setQuestion] = useState(given)
+  const kept = useDraft({ form: 'question', start: given, isGiven: given !== '', at: path })
+  const question = kept.value
   const [task, setTask] = useState<Task>('ask')
   const field = useRef<HTMLTextAreaElement>(null)
   usePageKeys([['/', () => field.current?.focus()]])
@@ -33,7 +37,7 @@ export function Composer({ asking, given, isAdmin }: Props) {
   const send = () => {
     if (!isReady) return
     asking.ask(question.trim(), task)
-    setQuestion('')
+    kept.fill('')
   }
   const stop = () =>
     asking.stop().catch((error: Error) => {
@@ -52,7 +56,7 @@ export function Composer({ asking, given, isAdmin }: Props) {
         aria-label="Question"
         placeholder={isBusy ? 'Answering…' : 'Ask about what happened, and why'}
         value={question}
-        onChange={(event) => setQuestion(event.currentTarget.value)}
+        onChange={(event) => kept.set(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
           event.preventDefault()

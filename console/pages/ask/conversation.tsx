@@ -51,7 +51,7 @@ export function Conversation({ asking, isAdmin }: Props) {
               asking={asking}
               isAdmin={isAdmin}
             >
-              {live.error && <Failed error={live.error} onRetry={asking.again} />}
+              {live.error && <Failed title="Couldn’t answer" error={live.error} onRetry={asking.again} />}
             </Turn>
           ) : (
             []

@@ -15,7 +15,7 @@ export interface Asking {
   live: Live | undefined
   isBusy: boolean
   cards: CardState
-  ask(question: string, task: Task, replaces?: string): void
+  ask(question: string, task: Task, replaces?: string | undefined): void
   /** After the stream of the live one broke, or was refused. */
   again(): void
   stop(): Promise<void>
@@ -55,6 +55,18 @@ export function useAsk(session: string, isNew: boolean): Asking {
     if (isOver && ended && turn && turn.state !== 'running') askLive.forget(session)
   }, [data, isOver, ended, live?.view.turn, session])
 
+  const begin = (question: string, task: Task, replaces: string | undefined) =>
+    askLive.start(session, question, {
+      task,
+      replaces,
+      onFrame: (frame) => {
+        if (frame.type !== 'start') return
+        void queries.invalidateQueries({ queryKey: akeys.sessions, exact: true })
+        // Who has gone to another page meanwhile stays there.
+        if (isNew && window.location.pathname === '/ask') void go(`/ask/${session}`, { replace: true })
+      },
+    })
+
   return {
     session,
     stored: { isPending: stored.isPending, error: isNew ? null : stored.error, refetch },
@@ -62,24 +74,14 @@ export function useAsk(session: string, isNew: boolean): Asking {
     live,
     isBusy: live !== undefined && !isOver,
     cards: readCards(data?.state),
-    ask: (question, task, replaces) =>
-      askLive.start(session, question, {
-        task,
-        replaces,
-        onFrame: (frame) => {
-          if (frame.type !== 'start') return
-          void queries.invalidateQueries({ queryKey: akeys.sessions, exact: true })
-          // Who has gone to another page meanwhile stays there.
-          if (isNew && window.location.pathname === '/ask') void go(`/ask/${session}`, { replace: true })
-        },
-      }),
+    ask: begin,
     again: () => {
       if (!live) return
       // The daemon may be at it still, or have the answer by now.
       if (live.view.turn) {
         askLive.forget(session)
         void refetch()
-      } else askLive.start(session, live.question, { task: live.task, replaces: live.replaces })
+      } else begin(live.question, live.task, live.replaces)
     },
     stop: () => askLive.stop(session),
     keepCard: async (key, said) => {
