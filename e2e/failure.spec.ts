@@ -211,6 +211,63 @@ open('Escape closes the innermost dialog only', async ({ page, daemon }) => {
 })
 
 open(
+  'what is typed under Settings and in its dialogs is kept over other tabs and Escape; secrets are not',
+  async ({ page, daemon }) => {
+    const tab = (name: string) => page.getByRole('tab', { name, exact: true }).click()
+    await page.goto(`${daemon.url}/settings?tab=agents`)
+    const cap = page.getByRole('textbox', { name: 'Runs of one agent in 24 hours' })
+    await cap.fill('77')
+    await tab('Prices')
+    await page.getByRole('button', { name: 'Add a price' }).click()
+    const model = page.getByRole('textbox', { name: 'Model of price 1' })
+    await model.fill('own-model')
+    await tab('Observability')
+    const endpoint = page.getByRole('textbox', { name: 'Endpoint' })
+    const key = page.getByLabel('API key', { exact: true })
+    await endpoint.fill('https://collector.example')
+    await key.fill('hidden-value')
+    await tab('Slack')
+    await page.getByRole('button', { name: 'Add a person' }).click()
+    const person = page.getByRole('textbox', { name: 'Person 1: user id or e-mail address' })
+    await person.fill('U42')
+    for (const [where, opener, field] of [
+      ['Access and API keys', 'New key', 'Name'],
+      ['Model providers', 'Add provider', 'Address'],
+      ['GitHub', 'Add credential', 'Name'],
+    ] as const) {
+      await tab(where)
+      const dialog = page.getByRole('dialog')
+      const typed = dialog.getByRole('textbox', { name: field, exact: true })
+      await page.getByRole('button', { name: opener }).first().click()
+      await typed.fill('half-written')
+      await typed.press('Escape')
+      await expect(dialog).toHaveCount(0)
+      await page.getByRole('button', { name: opener }).first().click()
+      await expect(typed).toHaveValue('half-written')
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('button', { name: opener }).first().click()
+      await expect(typed).toHaveValue('')
+      await typed.press('Escape')
+    }
+    await page.reload()
+    await tab('Agents')
+    await expect(cap).toHaveValue('77')
+    await tab('Prices')
+    await expect(model).toHaveValue('own-model')
+    await tab('Slack')
+    await expect(person).toHaveValue('U42')
+    await tab('Observability')
+    await expect(endpoint).toHaveValue('https://collector.example')
+    await expect(key).toHaveValue('')
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('hidden-value')
+    // It is saved as it stands, and is no draft any more.
+    await page.getByRole('button', { name: 'Save tracing' }).click()
+    await expect(page.getByText(/^Draft from/)).toHaveCount(0)
+    await expect(endpoint).toHaveValue('https://collector.example')
+  },
+)
+
+open(
   'what a page needs besides its own object fails: it says so, and Try again reads it',
   async ({ browser, daemon }) => {
     const context = await browser.newContext()

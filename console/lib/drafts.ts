@@ -65,6 +65,10 @@ function placesOf(shelf: Shelf): string[] {
     .map(({ key }) => key)
 }
 
+/** Fields that are typed otherwise than they were filled in: the rest is as it is stored when the draft is found. */
+export const changedIn = <T extends object>(now: T, before: T): T =>
+  Object.fromEntries(Object.entries(now).filter(([name, value]) => value !== before[name as keyof T])) as T
+
 /**
  * A configuration without its secrets, which are not kept.
  * @param schema whose properties say with `x-secret` what is secret, in lists too

@@ -9,6 +9,8 @@ import { eventPath } from '../lib/explore-state.ts'
 import { MARK_TONES, MARK_WORDS, writeOf } from '../lib/finding-marks.ts'
 import { notifications } from '../lib/notices.ts'
 import { useChange } from '../lib/use-change.ts'
+import { useDraft } from '../lib/use-draft.ts'
+import { DraftRestored } from './draft-restored.tsx'
 import { Mark } from './mark.tsx'
 import { Refusal } from './refusal.tsx'
 import { When } from './when.tsx'
@@ -98,11 +100,12 @@ function MarkDialog({
   onClose: () => void
   onMarked: (marked: ResultMarked) => void
 }) {
-  const [cause, setCause] = useState(was?.cause ?? '')
-  const [note, setNote] = useState(was?.note ?? '')
+  const kept = useDraft({ form: `mark:${run}`, start: { cause: was?.cause ?? '', note: was?.note ?? '' } })
+  const { cause, note } = kept.value
   const save = useChange((write: MarkWrite) => declared.markFinding(project, run, write), {
     quiet: true,
     onDone: (marked) => {
+      kept.done()
       onMarked(marked)
       onClose()
     },
@@ -119,25 +122,32 @@ function MarkDialog({
     <Modal opened onClose={onClose} title={`Mark the finding as ${MARK_WORDS[word].toLowerCase()}`}>
       <form onSubmit={submit}>
         <Stack>
+          <DraftRestored of={kept} />
           <TextInput
             label="Event that was the cause"
             description="Optional. Its id, for example evt_42"
             value={cause}
-            onChange={(event) => setCause(event.currentTarget.value)}
+            onChange={({ currentTarget }) => kept.set((now) => ({ ...now, cause: currentTarget.value }))}
             data-autofocus
           />
           <Textarea
             label="Note"
             description="Optional. What the agent missed"
             value={note}
-            onChange={(event) => setNote(event.currentTarget.value)}
+            onChange={({ currentTarget }) => kept.set((now) => ({ ...now, note: currentTarget.value }))}
             maxLength={2_000}
             autosize
             minRows={2}
           />
           <Refusal error={save.error} title="Couldn't mark the finding" />
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
+            <Button
+              variant="default"
+              onClick={() => {
+                kept.discard()
+                onClose()
+              }}
+            >
               Cancel
             </Button>
             <Button type="submit" loading={save.isPending}>

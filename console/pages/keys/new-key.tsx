@@ -1,11 +1,12 @@
 /** Makes a key and shows its secret once. */
 import { Alert, Button, Checkbox, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { KeyCreate } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { useChoices } from '../../parts/choices.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 
 type Scope = 'read' | 'ingest' | 'respond' | 'admin'
 
@@ -28,11 +29,17 @@ const SCOPES: { value: Scope; label: string; description: string }[] = [
   { value: 'admin', label: 'admin', description: 'Every change, keys included; implies the others.' },
 ]
 
+const NEW: { name: string; scopes: Scope[]; source: string | null } = {
+  name: '',
+  scopes: ['read'],
+  source: null,
+}
+
 export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const queries = useQueryClient()
-  const [name, setName] = useState('')
-  const [scopes, setScopes] = useState<Scope[]>(['read'])
-  const [source, setSource] = useState<string | null>(null)
+  const kept = useDraft({ form: 'api-key', start: NEW })
+  const { name, scopes, source } = kept.value
+  const set = (some: Partial<typeof NEW>) => kept.set((now) => ({ ...now, ...some }))
   const sources = useChoices('sources', { queryKey: keys.sources, queryFn: api.sources })
   const create = useMutation({
     mutationFn: () =>
@@ -41,14 +48,15 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
         scopes,
         ...(source && isIngestOnly(scopes) ? { source } : {}),
       } as KeyCreate),
-    onSuccess: () => queries.invalidateQueries({ queryKey: keys.apiKeys }),
+    onSuccess: () => {
+      kept.fill(NEW)
+      return queries.invalidateQueries({ queryKey: keys.apiKeys })
+    },
   })
+  // What is typed stays for when the dialog is opened again.
   const close = (): void => {
     onClose()
     create.reset()
-    setName('')
-    setScopes(['read'])
-    setSource(null)
   }
   return (
     <Modal
@@ -68,16 +76,21 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
           }}
         >
           <Stack>
+            <DraftRestored of={kept} />
             <TextInput
               label="Name"
               placeholder="gateway producer"
               value={name}
-              onChange={(event) => setName(event.currentTarget.value)}
+              onChange={(event) => set({ name: event.currentTarget.value })}
               required
               maxLength={64}
               data-autofocus
             />
-            <Checkbox.Group label="Scopes" value={scopes} onChange={(value) => setScopes(value as Scope[])}>
+            <Checkbox.Group
+              label="Scopes"
+              value={scopes}
+              onChange={(value) => set({ scopes: value as Scope[] })}
+            >
               <Stack gap="xs" mt={6}>
                 {SCOPES.map((scope) => (
                   <Checkbox
@@ -96,7 +109,7 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
                 placeholder="Any source"
                 data={(sources.data ?? []).filter((s) => s.mode === 'push').map((s) => s.name)}
                 value={source}
-                onChange={setSource}
+                onChange={(value) => set({ source: value })}
                 clearable
                 {...sources.field}
               />
@@ -107,7 +120,13 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
               </Alert>
             )}
             <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
+              <Button
+                variant="default"
+                onClick={() => {
+                  kept.discard()
+                  close()
+                }}
+              >
                 Cancel
               </Button>
               <Button type="submit" loading={create.isPending} disabled={scopes.length === 0}>

@@ -6,6 +6,8 @@ import type { AgentExampleWrite, RunDetail } from '../../../schemas/types.ts'
 import { agentTests } from '../../agent-test-client.ts'
 import { agentPath } from '../../lib/paths.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 
 const ANY = 'any'
@@ -23,10 +25,13 @@ export function KeepExample({ run }: { run: RunDetail }) {
 }
 
 function Dialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
-  const [name, setName] = useState(run.headline ?? `${run.key} ${run.made_at.slice(0, 10)}`)
-  const [verdict, setVerdict] = useState(run.outcome === 'no_op' ? 'no_op' : (run.verdict ?? ANY))
-  const [mentions, setMentions] = useState<string[]>([])
-  const keep = useChange((body: AgentExampleWrite) => agentTests.addExample(run.agent, body), { quiet: true })
+  const kept = useDraft({ form: 'example', start: filledFrom(run) })
+  const { name, verdict, mentions } = kept.value
+  const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
+  const keep = useChange((body: AgentExampleWrite) => agentTests.addExample(run.agent, body), {
+    quiet: true,
+    onDone: kept.done,
+  })
   const known = (run.definition.verdicts as { verdict: string }[] | undefined) ?? []
   const verdicts = [...new Set([...known.map((one) => one.verdict), ...(run.verdict ? [run.verdict] : [])])]
   return (
@@ -46,11 +51,12 @@ function Dialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
             keep.mutate({ name, run_id: run.id, verdict: verdict === ANY ? null : verdict, mentions })
           }}
         >
+          <DraftRestored of={kept} />
           <TextInput
             label="Name"
             required
             value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
+            onChange={(event) => set({ name: event.currentTarget.value })}
             data-autofocus
           />
           <Select
@@ -61,14 +67,14 @@ function Dialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
               ...verdicts.map((one) => ({ value: one, label: `the verdict ${one}` })),
             ]}
             value={verdict}
-            onChange={(value) => setVerdict(value ?? ANY)}
+            onChange={(value) => set({ verdict: value ?? ANY })}
             allowDeselect={false}
           />
           <TagsInput
             label="Its finding must mention"
             description="Words in any case, or a pattern between slashes. Enter adds one."
             value={mentions}
-            onChange={setMentions}
+            onChange={(next) => set({ mentions: next })}
           />
           <Refusal title="Couldn’t keep the example" error={keep.error} />
           <Button type="submit" loading={keep.isPending}>
@@ -79,3 +85,9 @@ function Dialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
     </Modal>
   )
 }
+
+const filledFrom = (run: RunDetail) => ({
+  name: run.headline ?? `${run.key} ${run.made_at.slice(0, 10)}`,
+  verdict: run.outcome === 'no_op' ? 'no_op' : (run.verdict ?? ANY),
+  mentions: [] as string[],
+})

@@ -1,24 +1,33 @@
 /** Repeats a run against its agent as it is: as of which instant, whether it counts, with what changed. */
 import { Button, Group, Modal, Radio, Stack, Switch, Text, Textarea } from '@mantine/core'
-import { useState } from 'react'
 import { Link } from 'react-router'
 import type { RerunRequest, RunDetail } from '../../../schemas/types.ts'
 import { comparePath, runPath } from '../../lib/paths.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { ModelPicker } from '../../parts/model-picker.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { runs } from '../../run-client.ts'
 
 const PROMPT_MAX = 8_000
+/** As the run was. */
+const BEGIN = {
+  asOf: 'same' as 'same' | 'now',
+  practice: false,
+  other: false,
+  choice: { provider: '', model: '' },
+}
 
 export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
   const was = typeof run.definition.prompt === 'string' ? run.definition.prompt : ''
-  const [asOf, setAsOf] = useState<'same' | 'now'>('same')
-  const [practice, setPractice] = useState(false)
-  const [other, setOther] = useState(false)
-  const [prompt, setPrompt] = useState(was)
-  const [choice, setChoice] = useState({ provider: '', model: '' })
-  const rerun = useChange((body: RerunRequest) => runs.rerun(run.id, body), { quiet: true })
+  const kept = useDraft({ form: 'rerun', start: { ...BEGIN, prompt: was } })
+  const { asOf, practice, other, prompt, choice } = kept.value
+  const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
+  const rerun = useChange((body: RerunRequest) => runs.rerun(run.id, body), {
+    quiet: true,
+    onDone: kept.done,
+  })
   const body: RerunRequest = {
     as_of: asOf,
     practice,
@@ -33,10 +42,11 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
         <Queued from={run.id} made={made} onClose={onClose} />
       ) : (
         <Stack>
+          <DraftRestored of={kept} />
           <Radio.Group
             label="Data"
             value={asOf}
-            onChange={(value) => setAsOf(value === 'now' ? 'now' : 'same')}
+            onChange={(value) => set({ asOf: value === 'now' ? 'now' : 'same' })}
           >
             <Stack gap={6} mt={6}>
               <Radio value="same" label="As of the original run" />
@@ -47,18 +57,18 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
             label="Practice"
             description="On: nothing is sent and the run is not counted. Off: a normal run"
             checked={practice}
-            onChange={(event) => setPractice(event.currentTarget.checked)}
+            onChange={(event) => set({ practice: event.currentTarget.checked })}
           />
           <Switch
             label="Override the prompt"
             checked={other}
-            onChange={(event) => setOther(event.currentTarget.checked)}
+            onChange={(event) => set({ other: event.currentTarget.checked })}
           />
           {other && (
             <Textarea
               label="Prompt"
               value={prompt}
-              onChange={(event) => setPrompt(event.currentTarget.value)}
+              onChange={(event) => set({ prompt: event.currentTarget.value })}
               autosize
               minRows={5}
               maxRows={16}
@@ -66,10 +76,20 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
               error={prompt.trim() === '' ? 'A prompt is required' : undefined}
             />
           )}
-          <ModelPicker value={choice} onChange={setChoice} blank="Default: the agent’s" />
+          <ModelPicker
+            value={choice}
+            onChange={(next) => set({ choice: next })}
+            blank="Default: the agent’s"
+          />
           <Refusal error={rerun.error} title="Couldn’t repeat the run" />
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
+            <Button
+              variant="default"
+              onClick={() => {
+                kept.discard()
+                onClose()
+              }}
+            >
               Cancel
             </Button>
             <Button

@@ -1,12 +1,14 @@
 /** Limits that hold for all agents: runs of a day, dollars of a day, runs at the same time. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { AgentSettings } from '../../../schemas/types.ts'
+import { changedIn } from '../../lib/drafts.ts'
 import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
-import { capWords, type LimitsDraft, limitsDraft, limitsWrite } from '../../lib/model-settings.ts'
+import { capWords, limitsDraft, limitsWrite } from '../../lib/model-settings.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { ModelPicker } from '../../parts/model-picker.tsx'
 import { NumberInput } from '../../parts/number-input.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -23,18 +25,22 @@ export function AgentLimits() {
 
 function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => void }) {
   const before = limitsDraft(stored)
-  const [draft, setDraft] = useState<LimitsDraft>(before)
+  const kept = useDraft({ form: 'limits', start: before, plain: (now) => changedIn(now, before) })
+  const draft = kept.value
   const write = limitsWrite(draft, before)
   const save = useChange((_: undefined) => settings.saveAgents(write), {
     said: () => 'Limits saved',
-    onDone: onSaved,
+    onDone: () => {
+      kept.done()
+      onSaved()
+    },
     quiet: true,
   })
   const number = (field: 'daily_cap' | 'daily_budget_usd' | 'concurrency') => ({
     ...marksOf(fieldErrors(save.error))(field),
     value: draft[field] ?? '',
     onChange: (value: string | number) =>
-      setDraft((now) => ({ ...now, [field]: value === '' ? null : Number(value) })),
+      kept.set((now) => ({ ...now, [field]: value === '' ? null : Number(value) })),
   })
   return (
     <form
@@ -44,6 +50,7 @@ function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => voi
       }}
     >
       <Stack maw={480}>
+        <DraftRestored of={kept} />
         <NumberInput
           label="Runs of one agent in 24 hours"
           description={`Where it has no cap of its own. ${capWords(stored)}`}
@@ -73,7 +80,7 @@ function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => voi
           blank="None"
           value={{ provider: draft.fallback_provider, model: draft.fallback_model }}
           onChange={({ provider, model }) =>
-            setDraft((now) => ({ ...now, fallback_provider: provider, fallback_model: model }))
+            kept.set((now) => ({ ...now, fallback_provider: provider, fallback_model: model }))
           }
         />
         <Text size="xs" c="dimmed">

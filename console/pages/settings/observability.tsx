@@ -1,8 +1,8 @@
 /** Observability: whether runs of agents and turns of Ask are exported as OpenTelemetry traces, and how that goes. */
 import { Alert, Button, Group, PasswordInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { TracingSettings } from '../../../schemas/types.ts'
+import { changedIn } from '../../lib/drafts.ts'
 import {
   exportWords,
   fromWords,
@@ -12,7 +12,9 @@ import {
   tracingWrite,
 } from '../../lib/tracing-settings.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { settings, skeys } from '../../settings-client.ts'
@@ -45,13 +47,23 @@ export function Observability() {
 }
 
 function Tracing({ stored, onSaved }: { stored: TracingSettings; onSaved: () => void }) {
-  const [draft, setDraft] = useState<TracingDraft>(tracingDraft(stored))
+  const before = tracingDraft(stored)
+  const kept = useDraft({
+    form: 'tracing',
+    start: before,
+    // A key and headers are secret.
+    plain: (now) => changedIn({ ...now, api_key: '', headers: '' }, before),
+  })
+  const draft = kept.value
   const set = <K extends keyof TracingDraft>(field: K, value: TracingDraft[K]) =>
-    setDraft((now) => ({ ...now, [field]: value }))
+    kept.set((now) => ({ ...now, [field]: value }))
   const write = tracingWrite(draft, stored)
   const save = useChange((_: undefined) => settings.saveTracing(write), {
     said: () => 'The tracing of agents is saved',
-    onDone: onSaved,
+    onDone: () => {
+      kept.done()
+      onSaved()
+    },
     quiet: true,
   })
   const preset = stored.providers.find(({ id }) => id === draft.provider)
@@ -63,6 +75,7 @@ function Tracing({ stored, onSaved }: { stored: TracingSettings; onSaved: () => 
       }}
     >
       <Stack>
+        <DraftRestored of={kept} />
         <Switch
           label="Export traces"
           description={`Applies from the next run that ends.${stored.enabled_source === 'env' ? fromWords('env') : ''}`}

@@ -3,11 +3,13 @@
 import { ActionIcon, Button, Group, Paper, Stack, Table, Text, TextInput, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Trash2 } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import type { ModelPrices } from '../../../schemas/types.ts'
 import { type PriceRow, priceRow, pricesOf } from '../../lib/model-settings.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { NumberInput } from '../../parts/number-input.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -35,13 +37,17 @@ const NUMBERS = [
 ] as const
 
 function OwnPrices({ prices, onSaved }: { prices: ModelPrices; onSaved: () => void }) {
-  const [rows, setRows] = useState(prices.own.map(priceRow))
+  const kept = useDraft({ form: 'prices', start: prices.own.map(priceRow) })
+  const { value: rows, set: setRows } = kept
   const put = (at: number, change: Partial<PriceRow>) =>
     setRows(rows.map((row, i) => (i === at ? { ...row, ...change } : row)))
   const written = pricesOf(rows)
   const save = useChange((_: undefined) => settings.savePrices({ prices: written ?? [] }), {
     said: () => 'Prices saved; used from the next call',
-    onDone: onSaved,
+    onDone: () => {
+      kept.done()
+      onSaved()
+    },
     quiet: true,
   })
   return (
@@ -58,6 +64,7 @@ function OwnPrices({ prices, onSaved }: { prices: ModelPrices; onSaved: () => vo
           US dollars per million tokens, by how the model’s name begins; the longest match counts. Cached is
           what a token from the cache costs, as a part of input.
         </Text>
+        <DraftRestored of={kept} />
         {rows.map((row, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
           <Group key={i} gap="xs" wrap="nowrap">

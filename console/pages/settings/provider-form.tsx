@@ -11,8 +11,8 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
-import { useState } from 'react'
 import type { ModelProvider, ModelProvidersResult } from '../../../schemas/types.ts'
+import { changedIn } from '../../lib/drafts.ts'
 import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import {
   NEW_PROVIDER,
@@ -22,6 +22,8 @@ import {
   providerWrite,
 } from '../../lib/model-settings.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { settings } from '../../settings-client.ts'
 
@@ -41,8 +43,15 @@ const ADDRESS_HINTS: Record<ModelProvider['kind'], string> = {
 }
 
 export function ProviderForm({ stored, kinds, onClose }: Props) {
-  const [draft, setDraft] = useState<ProviderDraft>(stored ? providerDraft(stored) : NEW_PROVIDER)
-  const set: SetField = (field, value) => setDraft((now) => ({ ...now, [field]: value }))
+  const before = stored ? providerDraft(stored) : NEW_PROVIDER
+  const kept = useDraft({
+    form: `provider:${stored?.id ?? 'new'}`,
+    start: before,
+    // Not what is secret.
+    plain: (now) => changedIn({ ...now, key: '', gateway_token: '' }, before),
+  })
+  const draft = kept.value
+  const set: SetField = (field, value) => kept.set((now) => ({ ...now, [field]: value }))
   const save = useChange(
     (_: undefined) => settings.saveProvider(stored?.id ?? 'new', providerWrite(draft, stored)),
     {
@@ -51,7 +60,10 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
           ? `${id} is saved; it lists ${discovery.models.length} models`
           : `${id} is saved`,
       // A provider that lists no models is saved all the same: why is said before the dialog goes.
-      onDone: ({ discovery }) => discovery.error === null && onClose(),
+      onDone: ({ discovery }) => {
+        kept.done()
+        if (discovery.error === null) onClose()
+      },
       quiet: true,
     },
   )
@@ -69,6 +81,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
           }}
         >
           <Stack>
+            <DraftRestored of={kept} />
             {!stored && (
               <Select
                 label="Kind"
@@ -106,7 +119,13 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
                   {fault}
                 </Text>
               )}
-              <Button variant="default" onClick={onClose}>
+              <Button
+                variant="default"
+                onClick={() => {
+                  kept.discard()
+                  onClose()
+                }}
+              >
                 Cancel
               </Button>
               <Button type="submit" loading={save.isPending}>

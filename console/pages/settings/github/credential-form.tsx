@@ -13,12 +13,14 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core'
-import { useState } from 'react'
 import type { CredentialUpdate, StoredCredential } from '../../../../schemas/types.ts'
 import { credentials } from '../../../credentials-client.ts'
 import { addressDraft, installationIn } from '../../../lib/credentials.ts'
+import { changedIn } from '../../../lib/drafts.ts'
 import { fieldErrors, marksOf } from '../../../lib/field-errors.ts'
 import { useChange } from '../../../lib/use-change.ts'
+import { useDraft } from '../../../lib/use-draft.ts'
+import { DraftRestored } from '../../../parts/draft-restored.tsx'
 import { Refusal } from '../../../parts/refusal.tsx'
 
 interface Props {
@@ -28,12 +30,15 @@ interface Props {
 }
 
 export function CredentialForm({ stored, onClose }: Props) {
-  const [name, setName] = useState(stored?.name ?? '')
-  const [secret, setSecret] = useState<SecretDraft>({
-    ...{ kind: stored?.kind ?? 'token', token: '', key: '', appId: stored?.app_id ?? '' },
-    installation: String(stored?.installation_id ?? ''),
+  const before = filledFrom(stored)
+  const kept = useDraft({
+    form: `credential:${stored?.name ?? ''}`,
+    start: before,
+    // Not what is secret.
+    plain: (now) => changedIn({ ...now, token: '', key: '' }, before),
   })
-  const [address, setAddress] = useState(stored ? addressDraft(stored.api_url) : '')
+  const { name, address, ...secret } = kept.value
+  const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
   const save = useChange(
     (_: undefined) => {
       const body = { ...secretOf(secret, stored !== null), api_url: address.trim() }
@@ -47,7 +52,10 @@ export function CredentialForm({ stored, onClose }: Props) {
           ? `The ${secret.kind === 'app' ? 'app' : 'token'}${account === null ? '' : ` of ${account}`} is stored`
           : '',
       // One that GitHub refuses is stored all the same: why is said before the dialog goes.
-      onDone: ({ warning }) => warning === undefined && onClose(),
+      onDone: ({ warning }) => {
+        kept.done()
+        if (warning === undefined) onClose()
+      },
       quiet: true,
     },
   )
@@ -69,30 +77,37 @@ export function CredentialForm({ stored, onClose }: Props) {
           }}
         >
           <Stack>
+            <DraftRestored of={kept} />
             {!stored && (
               <TextInput
                 label="Name"
                 {...marksOf(fieldErrors(save.error))('name')}
                 description="Sources and MCP servers name it, such as main."
                 value={name}
-                onChange={(event) => setName(event.currentTarget.value)}
+                onChange={(event) => set({ name: event.currentTarget.value })}
                 required
                 maxLength={64}
                 data-autofocus
               />
             )}
-            <Secret draft={secret} set={setSecret} isStored={stored !== null} error={save.error} />
+            <Secret draft={secret} set={set} isStored={stored !== null} error={save.error} />
             <TextInput
               label="API address"
               {...marksOf(fieldErrors(save.error))('api_url')}
               description="Default: GitHub. For GitHub Enterprise: https://HOST/api/v3"
               value={address}
-              onChange={(event) => setAddress(event.currentTarget.value)}
+              onChange={(event) => set({ address: event.currentTarget.value })}
               maxLength={2_000}
             />
             <Refusal title="Couldn’t save the credential" error={save.error} />
             <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
+              <Button
+                variant="default"
+                onClick={() => {
+                  kept.discard()
+                  onClose()
+                }}
+              >
                 Cancel
               </Button>
               <Button type="submit" loading={save.isPending}>
@@ -114,6 +129,16 @@ interface SecretDraft {
   /** Blank: all of them. */
   installation: string
 }
+
+const filledFrom = (stored: StoredCredential | null): SecretDraft & { name: string; address: string } => ({
+  name: stored?.name ?? '',
+  kind: stored?.kind ?? 'token',
+  token: '',
+  key: '',
+  appId: stored?.app_id ?? '',
+  installation: String(stored?.installation_id ?? ''),
+  address: stored ? addressDraft(stored.api_url) : '',
+})
 
 /** As the API takes it: what is blank of a stored one stays. */
 function secretOf(

@@ -13,9 +13,11 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { useState } from 'react'
 import type { SlackPeople, SlackPeopleWrite } from '../../../../schemas/types.ts'
 import { useChange } from '../../../lib/use-change.ts'
+import { useDraft } from '../../../lib/use-draft.ts'
+import { useShown } from '../../../lib/use-shown.ts'
+import { DraftRestored } from '../../../parts/draft-restored.tsx'
 import { Refusal } from '../../../parts/refusal.tsx'
 import { SlackChannelSelect } from '../../../parts/slack-channel-select.tsx'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
@@ -41,6 +43,7 @@ const RIGHTS: { value: Rights; label: string }[] = [
 
 export function SlackPeopleCard() {
   const { data, error, isPending, refetch } = useQuery({ queryKey: slackKeys.people, queryFn: slack.people })
+  const { shown, round, reload } = useShown(data, refetch)
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label="Rights">
       <Stack gap="sm">
@@ -55,25 +58,26 @@ export function SlackPeopleCard() {
         {isPending ? (
           <LoadingRows rows={2} />
         ) : error ? (
-          <Failed error={error} onRetry={() => void refetch()} />
+          <Failed what="the rights" error={error} onRetry={() => void refetch()} />
         ) : (
-          <PeopleForm key={JSON.stringify(data)} stored={data} />
+          shown && <PeopleForm key={round} stored={shown} onSaved={() => void reload()} />
         )}
       </Stack>
     </Paper>
   )
 }
 
-function PeopleForm({ stored }: { stored: SlackPeople }) {
-  const [rows, setRows] = useState<Row[]>(() =>
-    stored.people.map(({ user, email, name, rights, problem }, id) => ({
-      ...{ id, who: email || user, name, rights, problem },
-    })),
-  )
-  const [asks, setAsks] = useState(stored.everyone === 'read')
-  const [channel, setChannel] = useState(stored.proposals_channel)
+function PeopleForm({ stored, onSaved }: { stored: SlackPeople; onSaved: () => void }) {
+  const kept = useDraft({ form: 'rights', start: filledFrom(stored) })
+  const { rows, asks, channel } = kept.value
+  const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
+  const setRows = (next: Row[]) => set({ rows: next })
   const save = useChange((_: undefined) => slack.savePeople(writeOf(rows, asks, channel)), {
     said: () => 'Rights are saved',
+    onDone: () => {
+      kept.done()
+      onSaved()
+    },
     quiet: true,
   })
   const edit = (id: number, more: Partial<Row>) =>
@@ -97,6 +101,7 @@ function PeopleForm({ stored }: { stored: SlackPeople }) {
       }}
     >
       <Stack gap="sm">
+        <DraftRestored of={kept} />
         {rows.map((row, n) => (
           <PersonRow
             key={row.id}
@@ -114,12 +119,12 @@ function PeopleForm({ stored }: { stored: SlackPeople }) {
         <Switch
           label="Everybody else in the workspace may ask"
           checked={asks}
-          onChange={(event) => setAsks(event.currentTarget.checked)}
+          onChange={(event) => set({ asks: event.currentTarget.checked })}
         />
         <SlackChannelSelect
           label="Post new proposals to the Slack channel"
           value={channel}
-          onChange={setChannel}
+          onChange={(next) => set({ channel: next })}
         />
         <Refusal title="Couldn’t save the rights" error={save.error} />
         <Group>
@@ -185,6 +190,14 @@ function PersonRow({
     </Group>
   )
 }
+
+const filledFrom = ({ people, everyone, proposals_channel }: SlackPeople) => ({
+  rows: people.map(({ user, email, name, rights, problem }, id): Row => {
+    return { id, who: email || user, name, rights, problem }
+  }),
+  asks: everyone === 'read',
+  channel: proposals_channel,
+})
 
 const writeOf = (rows: readonly Row[], asks: boolean, channel: string): SlackPeopleWrite => ({
   people: rows
