@@ -166,6 +166,8 @@ test.describe('with two events of checkout', () => {
     await expect(page.getByText('Shown this once')).toBeVisible()
     const secret = await page.locator('pre').first().textContent()
     expect(secret).toMatch(/^svc_[0-9a-f]{8}_/)
+    await page.mouse.click(10, 300)
+    await expect(page.getByText('Shown this once')).toBeVisible()
     await page.getByRole('button', { name: 'Done' }).click()
     await expect.poll(() => page.content()).not.toContain(secret!)
     await page.getByRole('button', { name: 'Revoke assistant' }).click()

@@ -63,6 +63,8 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
       opened={opened}
       onClose={close}
       title={create.data ? `${create.data.name} is ready` : 'New API key'}
+      // What is shown once is not gone by a click beside it.
+      closeOnClickOutside={!create.data}
       centered
       size="lg"
     >

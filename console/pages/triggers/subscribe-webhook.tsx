@@ -35,6 +35,8 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
       opened={opened}
       onClose={close}
       title={subscribe.data ? 'Subscribed' : `Subscribe an address to ${trigger}`}
+      // What is shown once is not gone by a click beside it.
+      closeOnClickOutside={!subscribe.data}
       centered
       size="lg"
     >
