@@ -187,6 +187,26 @@ test.describe('each with parts of its own', () => {
     await expect(address).toHaveValue('https://mcp.example/maps')
     await goTo(page, `${daemon.url}/mcp-servers/mail`)
     await expect(address).toHaveValue('https://mcp.example/mail')
+    const gone: [path: string, by: string, what: string][] = [
+      ['mcp-servers/mail', 'mcp-servers/mail', 'MCP server'],
+    ]
+    const names = { name: 'till', is: ['service=till', 'repo=shop/till'] }
+    expect((await daemon.call('POST', '/api/entities/joined', names)).status).toBe(201)
+    gone.push(['entities/till', 'entities/joined/till', 'entity'])
+    const holder = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+      template: 'custom',
+      name: 'Held',
+    })
+    const skill = { name: 'held', description: 'When it helps', body: '# Do' }
+    expect((await daemon.call('POST', `/api/projects/${holder.id}/skills`, skill)).status).toBe(201)
+    gone.push([`skills/held?project=${holder.id}`, `projects/${holder.id}/skills/held`, 'skill'])
+    for (const [path, by, what] of gone) {
+      await goTo(page, `${daemon.url}/${path}`)
+      await expect(page.getByRole('button', { name: 'Save' })).toBeVisible()
+      expect((await daemon.call('DELETE', `/api/${by}`)).ok).toBe(true)
+      await page.clock.fastForward(6_000)
+      await expect(page.getByText(`Couldn’t load the ${what}`)).toBeVisible()
+    }
 
     const body = { template: 'custom', name: 'Short-lived' }
     const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', body)

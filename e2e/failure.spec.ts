@@ -272,9 +272,16 @@ open(
   async ({ browser, daemon }) => {
     const context = await browser.newContext()
     const page = await context.newPage()
+    const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+      template: 'custom',
+      name: 'Runbooks',
+    })
+    const skill = { name: 'runbook', description: 'When checkout fails', body: '# Checkout' }
+    expect((await daemon.call('POST', `/api/projects/${id}/skills`, skill)).status).toBe(201)
     const refused = { status: 500, json: { title: 'Failed', status: 500, detail: 'The disk is on fire.' } }
     for (const [path, read, what, field] of [
       ['/sources/gateway?tab=settings', '**/api/connectors', 'connectors', null],
+      ['/skills/runbook', '**/api/skills', 'the skill', null],
       // Choices are read when somebody comes near their field, which says that they could not be.
       ['/triggers/new', '**/api/sources', 'sources', 'Sources'],
       ['/agents/new', '**/api/mcp-servers', 'MCP servers', 'MCP servers'],

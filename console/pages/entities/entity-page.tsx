@@ -14,6 +14,7 @@ import { NeighbourList } from '../../parts/neighbours.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 import { Coverage } from './coverage.tsx'
 
 export default function EntityPage() {
@@ -33,6 +34,7 @@ function ExistingEntity({ name }: { name: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: dkeys.entity(name),
     queryFn: () => declared.entity(name),
+    refetchInterval: LIST_FRESH_MS,
   })
   const { shown, round, reload } = useShown(data, refetch)
   return (

@@ -14,6 +14,7 @@ import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 import { ListedTools, ServerTools, TestOutcome } from './server-tools.tsx'
 
 export default function McpServerPage() {
@@ -33,6 +34,7 @@ function ExistingServer({ name }: { name: string }) {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.mcpServer(name),
     queryFn: () => declared.mcpServer(name),
+    refetchInterval: LIST_FRESH_MS,
   })
   const { shown, round, reload } = useShown(data, refetch)
   if (isPending) return <LoadingRows />

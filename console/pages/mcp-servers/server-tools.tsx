@@ -10,6 +10,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { Mark, type Tone } from '../../parts/mark.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { TextDiff } from '../../parts/text-diff.tsx'
+import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 import { When } from '../../parts/when.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'
 
@@ -17,6 +18,7 @@ export function ServerTools({ server }: { server: string }) {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.mcpTools(server),
     queryFn: () => declared.mcpTools(server),
+    refetchInterval: LIST_FRESH_MS,
   })
   const test = useChange((_: undefined) => declared.testMcpServer(server), {
     failed: 'Couldn’t test the server',

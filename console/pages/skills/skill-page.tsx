@@ -31,6 +31,7 @@ import { MarkdownText } from '../../parts/markdown.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 import { ProjectSelect } from './skills-page.tsx'
 
 const CodeEditor = lazyFrom(() => import('../../parts/code-editor.tsx'))('default')
@@ -51,13 +52,18 @@ export default function SkillPage() {
 }
 
 function ExistingSkill({ name, project }: { name: string; project: string | null }) {
-  const skills = useQuery({ queryKey: dkeys.skills, queryFn: declared.skills })
+  const skills = useQuery({
+    queryKey: dkeys.skills,
+    queryFn: declared.skills,
+    refetchInterval: LIST_FRESH_MS,
+  })
   const used = skills.data?.find((skill) => skill.name === name)?.used_by ?? []
   const of = project ?? used[0]?.id ?? null
   const { data, error, refetch } = useQuery({
     queryKey: dkeys.skill(of ?? '', name),
     queryFn: () => declared.skill(of!, name),
     enabled: of !== null,
+    refetchInterval: LIST_FRESH_MS,
   })
   const { shown, round, reload } = useShown(data, refetch)
   return (
@@ -83,13 +89,16 @@ function ExistingSkill({ name, project }: { name: string; project: string | null
         </Text>
       )}
       {error && <Failed what="the skill" error={error} onRetry={() => void refetch()} />}
+      {skills.error && of === null && (
+        <Failed what="the skill" error={skills.error} onRetry={() => void skills.refetch()} />
+      )}
       {skills.data && of === null && (
         <Failed what="the skill" error={new ApiError(`No skill is named ${name}.`, 404)} />
       )}
       {shown ? (
         <SkillForm key={round} project={of} stored={shown} onReload={() => void reload()} />
       ) : (
-        !error && of !== null && <LoadingRows />
+        !error && (of !== null || skills.isPending) && <LoadingRows />
       )}
     </>
   )
