@@ -274,4 +274,42 @@ test.describe('each with parts of its own', () => {
     await page.getByRole('button', { name: 'Mark as handled' }).click()
     await expect(page.getByText('handled by')).toBeVisible()
   })
+
+  test('findings of all projects are whole as far back as they go, lead to older ones, and say that they could not be read', async ({
+    page,
+    daemon,
+  }) => {
+    const ids: string[] = []
+    for (const name of ['Calm', 'Busy'])
+      ids.push((await daemon.ask<{ id: string }>('POST', '/api/projects', { template: 'custom', name })).id)
+    const [calm, busy] = ids
+    const record = (id: string, entity: string) =>
+      daemon.call('POST', `/api/projects/${id}/findings`, {
+        entity,
+        finding: `# ${entity} fails`,
+        agent: 'scout',
+      })
+    await record(busy!, 'oldest')
+    await record(calm!, 'calm')
+    for (let n = 0; n < 20; n++) await record(busy!, `busy-${n}`)
+
+    await page.route(`**/projects/${calm}/results?*`, (route) =>
+      route.fulfill({ status: 500, json: { status: 500, detail: 'The disk is on fire.' } }),
+    )
+    await page.goto(`${daemon.url}/findings?project=${calm}`)
+    const alert = page.getByRole('alert').filter({ hasText: 'Couldn’t load findings' })
+    await expect(alert).toContainText('The disk is on fire.')
+    await expect(page.getByText('No findings yet')).toHaveCount(0)
+    await page.unroute(`**/projects/${calm}/results?*`)
+    await alert.getByRole('button', { name: 'Try again' }).click()
+    await expect(page.getByRole('heading', { name: 'calm fails' })).toBeVisible()
+
+    await goTo(page, `${daemon.url}/findings`)
+    await expect(page.getByRole('heading', { name: 'busy-0 fails' })).toBeVisible()
+    // It is older than the last that is read of Busy, which has more.
+    await expect(page.getByRole('heading', { name: 'calm fails' })).toHaveCount(0)
+    await page.getByRole('main').getByRole('link', { name: 'Busy', exact: true }).click()
+    await page.getByRole('button', { name: 'Show older findings' }).click()
+    await expect(page.getByRole('heading', { name: 'oldest fails' })).toBeVisible()
+  })
 })
