@@ -68,13 +68,43 @@ test('on a phone what takes a long entity out is in view, and tabs stand in one 
   await page.setViewportSize({ width: 390, height: 844 })
   await goTo(page, `${daemon.url}/explore?l=service=${LONG}`)
   await expect(page.getByRole('button', { name: `Remove service=${LONG}` })).toBeInViewport({ ratio: 1 })
-  await goTo(page, `${daemon.url}/settings?tab=prices`)
-  const chosen = page.getByRole('tab', { selected: true })
-  // A scrolled row may stand a part of a pixel off.
-  await expect(chosen).toBeInViewport({ ratio: 0.98 })
-  const tops = await page.getByRole('tab').evaluateAll((tabs) =>
-    // The page's own types are not those of this file.
-    (tabs as { getBoundingClientRect(): { top: number } }[]).map((tab) => tab.getBoundingClientRect().top),
+  for (const path of ['/settings?tab=prices', '/triggers/demo-errors?tab=history']) {
+    await goTo(page, daemon.url + path)
+    const chosen = page.getByRole('tab', { selected: true })
+    // A scrolled row may stand a part of a pixel off.
+    await expect(chosen).toBeInViewport({ ratio: 0.98 })
+    const tops = await page.getByRole('tab').evaluateAll((tabs) =>
+      // The page's own types are not those of this file.
+      (tabs as { getBoundingClientRect(): { top: number } }[]).map((tab) => tab.getBoundingClientRect().top),
+    )
+    expect(new Set(tops).size).toBe(1)
+  }
+})
+
+test('on a phone the chart of an incident says the whole time it fired, minutes later, too', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  // The chart goes on until now: its mark is at three quarters of it.
+  await page.clock.setFixedTime(Date.now() + 200_000)
+  await goTo(page, `${daemon.url}/incidents/1`)
+  const name = page.locator('.fired-name')
+  await expect(name).toHaveText(/^fired \d\d:\d\d:\d\d$/)
+  const right = await page.evaluate<number>(
+    `document.querySelector('.fired-name').getBoundingClientRect().right - document.querySelector('.fired-name').ownerSVGElement.getBoundingClientRect().right`,
   )
-  expect(new Set(tops).size).toBe(1)
+  expect(right).toBeLessThanOrEqual(0)
+})
+
+test('on a phone a card names nothing that it does not have', async ({ page, daemon }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  const made = await daemon.call('POST', '/api/entities/joined', {
+    ...{ name: 'cart', is: ['service=cart', 'repo=shop/cart'], owned_by: ['team=shop'] },
+  })
+  expect(made.status).toBe(201)
+  await goTo(page, `${daemon.url}/entities`)
+  const row = page.getByRole('row').filter({ hasText: 'cart' })
+  await expect(row.locator('[data-label="Owned by"]')).toHaveText('team=shop')
+  await expect(row.locator('[data-label="Kind"]')).toBeHidden()
 })

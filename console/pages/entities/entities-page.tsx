@@ -48,7 +48,13 @@ export default function EntitiesPage() {
               {(shown) => (
                 <Rows
                   label="Joined entities"
-                  columns={[{ name: 'Name', isHead: true }, 'Kind', 'Names', 'Owned by', 'Changed']}
+                  columns={[
+                    { name: 'Name', isHead: true },
+                    'Kind',
+                    'Names',
+                    { name: 'Owned by', isText: true },
+                    'Changed',
+                  ]}
                 >
                   {shown.map(({ name, kind, is, owned_by = [], updated_at }) => (
                     <Row key={name}>

@@ -115,8 +115,8 @@ function Chart({
   const x = (at: number): number => LEFT + ((at - from) / Math.max(1, to - from)) * wide
   const y = (value: number): number => (HEIGHT - BELOW) * (1 - value / top)
   const at = Date.parse(momentOf(firing))
-  // Its name stands where there is room.
-  const isLate = x(at) > LEFT + wide * 0.8
+  // Its name stands where there is room: on a phone a fifth of the chart is less than it takes.
+  const isLate = x(at) > LEFT + Math.min(wide * 0.8, wide - FIRED_WIDTH)
   /** Left of its line stands the name of the moment: what changed right before is named one line below. */
   const isTaken = (one: number): boolean => isLate && x(at) - one < FIRED_WIDTH
   const path = points.map((point, i) => `${i ? 'L' : 'M'}${x(point.at)} ${y(point.value)}`).join('')

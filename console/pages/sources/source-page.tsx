@@ -10,6 +10,7 @@ import { count } from '../../lib/time.ts'
 import { useTab } from '../../lib/use-tab.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { TabRow } from '../../parts/page-tabs.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 import { FieldsTab } from './fields-tab.tsx'
@@ -56,13 +57,7 @@ export default function SourcePage() {
         <Actions source={data} />
       </PageHead>
       <Tabs value={tab} onChange={goTo} keepMounted={false}>
-        <Tabs.List mb="md">
-          {TABS.map(({ value, label }) => (
-            <Tabs.Tab key={value} value={value}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
+        <TabRow tabs={TABS} chosen={tab} />
         <Tabs.Panel value="overview">
           <Overview source={data} />
         </Tabs.Panel>

@@ -17,6 +17,7 @@ import { useTab } from '../../lib/use-tab.ts'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { TabRow } from '../../parts/page-tabs.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { StandingWarnings, savedState } from '../../parts/warnings.tsx'
 import { FiringList } from '../firings/firing-list.tsx'
@@ -97,13 +98,7 @@ function ExistingTrigger({ name }: { name: string }) {
       )}
       <StandingWarnings of={data.warnings} />
       <Tabs value={tab} onChange={goTo} keepMounted={false}>
-        <Tabs.List mb="md">
-          {TABS.map(({ value, label }) => (
-            <Tabs.Tab key={value} value={value}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
+        <TabRow tabs={TABS} chosen={tab} />
         <Tabs.Panel value="overview">
           <TriggerOverview trigger={data} />
         </Tabs.Panel>
