@@ -47,6 +47,9 @@ export const UNREACHED = 'Can’t reach svc. Retrying every 5 s'
 /** Changes made here are told apart in the history. */
 const ORIGIN = { 'x-svc-origin': 'console' }
 
+/** As the daemon says it to whoever has no console to log out of. */
+const LACKS = /^this credential lacks the '(\w+)' scope$/
+
 export const LOGIN_NEEDED = 'svc:login-needed'
 
 /** A login that is refused is told where it was tried. */
@@ -96,7 +99,8 @@ export async function send<T, Input>(
     (): Partial<Problem> => ({}),
   )
   throw new ApiError(
-    problem.detail ?? `The daemon answered ${answer.status}.`,
+    problem.detail?.replace(LACKS, 'Your key lacks the scope $1: log out, and log in with one that has it') ??
+      `The daemon answered ${answer.status}.`,
     answer.status,
     problem.conflicts,
     problem.problems,

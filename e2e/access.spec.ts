@@ -23,6 +23,34 @@ test('a secured instance asks for a token, takes the login address, and forgets 
   await daemon.stop()
 })
 
+test('who may only read is told so before a form is filled in, and what a key lacks in words of the console', async ({
+  page,
+}) => {
+  const daemon = await startDaemon(['--auth'])
+  const token = new URL(daemon.loginUrl).searchParams.get('token')
+  const made = await daemon.call(
+    'POST',
+    '/api/keys',
+    { name: 'reader', scopes: ['read'] },
+    { authorization: `Bearer ${token}` },
+  )
+  const { secret } = (await made.json()) as { secret: string }
+  await page.goto(daemon.loginUrl)
+  await expect(page.getByRole('button', { name: 'Log out' })).toBeVisible()
+  await expect(page.getByRole('banner').getByText(/^Scope/)).toHaveCount(0)
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await expect(page.getByRole('heading', { name: 'Log in to svc' })).toBeVisible()
+  await page.goto(`${daemon.url}/settings?tab=prices&token=${secret}`)
+  await expect(page.getByRole('banner').getByText('Scope: read')).toBeVisible()
+  const alert = page.getByRole('alert').filter({ hasText: 'Couldn’t load prices' })
+  await expect(alert).toContainText(
+    'Your key lacks the scope admin: log out, and log in with one that has it',
+  )
+  // With the same key it would be refused again.
+  await expect(alert.getByRole('button')).toHaveCount(0)
+  await daemon.stop()
+})
+
 test('no page has an accessibility fault, light or dark', async ({ page, daemon }) => {
   // Each page is looked through by axe once; those of triggers, agents, runs, presets and the graph in their own files.
   const url = await daemon.source('app', {

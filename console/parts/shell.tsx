@@ -61,6 +61,7 @@ export function Shell({ children }: { children: ReactNode }) {
             >
               <span className="wide-only">Search</span>
             </Button>
+            <Scopes />
             <Zone />
             <HostedWorkspaces health={health.data} />
             {canLeave && (
@@ -242,6 +243,17 @@ function HealthBanner() {
         </>
       )}
     </Alert>
+  )
+}
+
+/** What one may do who may not do everything: before a form is filled in, not after. */
+function Scopes() {
+  const { data } = useQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 })
+  if (!data || data.scopes.includes('admin')) return null
+  return (
+    <Text size="xs" c="dimmed" title={`Logged in as ${data.name}. Changes need a key with scope admin`}>
+      Scope: {data.scopes.join(', ')}
+    </Text>
   )
 }
 

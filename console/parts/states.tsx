@@ -19,21 +19,25 @@ export function LoadingRows({ rows = 6 }: { rows?: number }) {
 
 interface FailedProps {
   error: Error
-  /** What was to be loaded: "firings". */
-  what?: string
-  /** What did not happen, where nothing was to be loaded: "Couldn’t answer". */
-  title?: string
   onRetry?: () => void
 }
 
-export function Failed({ error, what = 'this', title = `Couldn’t load ${what}`, onRetry }: FailedProps) {
+/** @param what was to be loaded: "firings" @param title what did not happen, where nothing was: "Couldn’t answer" */
+export function Failed({
+  error,
+  what,
+  title = `Couldn’t load ${what}`,
+  onRetry,
+}: FailedProps & ({ what: string; title?: undefined } | { title: string; what?: undefined })) {
   const { pathname } = useLocation()
   // What is gone stays gone: its list has what there is.
   const list = error instanceof ApiError && error.status === 404 ? menuPageOf(pathname) : undefined
+  // Asked again with the same key it is refused again.
+  const isForbidden = error instanceof ApiError && error.status === 403
   return (
     <Alert color="red" icon={<CircleAlert size={18} aria-hidden />} title={title} role="alert">
       <Text size="sm">{error.message}</Text>
-      {onRetry && (
+      {onRetry && !isForbidden && (
         <Button mt="sm" mr="xs" size="xs" variant="default" onClick={onRetry}>
           Try again
         </Button>

@@ -29,7 +29,7 @@ export default function ApproveLoginPage() {
       ) : who.isPending ? (
         <LoadingRows rows={3} />
       ) : who.error ? (
-        <Failed error={who.error} onRetry={() => void who.refetch()} />
+        <Failed what="who is logged in" error={who.error} onRetry={() => void who.refetch()} />
       ) : who.data.scopes.includes('admin') ? (
         <Approval key={asked.ask.challenge} {...asked} who={who.data} />
       ) : (

@@ -39,7 +39,9 @@ export function CompareReports({ report, id }: { report: EvalReport; id?: string
         clearable
         clearButtonProps={{ 'aria-label': 'Clear the earlier report' }}
       />
-      {before.error && <Failed error={before.error} onRetry={() => void before.refetch()} />}
+      {before.error && (
+        <Failed what="the earlier report" error={before.error} onRetry={() => void before.refetch()} />
+      )}
       {before.data && <Compared before={before.data} after={report} />}
     </Stack>
   )

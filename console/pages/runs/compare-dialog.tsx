@@ -33,7 +33,7 @@ function Candidates({ run }: { run: Run }) {
     queryFn: () => runs.list(query, CANDIDATES),
   })
   if (isPending) return <LoadingRows rows={3} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="runs" error={error} onRetry={() => void refetch()} />
   const others = data.runs.filter(({ id }) => id !== run.id)
   const isListed = others.some(({ id }) => id === run.rerun_of)
   if (others.length === 0 && !run.rerun_of)

@@ -111,7 +111,13 @@ function ScenarioDialog({ run, onClose }: { run: RunDetail; onClose: () => void 
             </Group>
           </Stack>
         </form>
-        {error ? <Failed error={error} /> : data ? <Shown preview={data} /> : <LoadingRows />}
+        {error ? (
+          <Failed title="Couldn’t make the scenario" error={error} />
+        ) : data ? (
+          <Shown preview={data} />
+        ) : (
+          <LoadingRows />
+        )}
         {data && data.cause_from !== 'none' && <Fitness run={run.id} asked={asked} />}
         <Refusal error={download.error} title="Couldn't make the scenario" />
         <Group justify="flex-end">
@@ -173,7 +179,7 @@ function Fitness({ run, asked }: { run: string; asked: ScenarioAsk }) {
     queryFn: () => runs.previewScenario(run, asked),
     retry: false,
   })
-  if (error) return <Failed error={error} />
+  if (error) return <Failed title="Couldn’t check the scenario" error={error} />
   return (
     <div role="status" aria-label="Check">
       {!data ? (

@@ -140,7 +140,7 @@ function PracticeRun({ id }: { id: string }) {
     refetchInterval: ({ state }) => (state.data && !isSettled(state.data) ? 1_000 : false),
   })
   if (isPending) return <LoadingRows rows={3} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the run" error={error} onRetry={() => void refetch()} />
   const next = data.chain.find((other) => other.id !== id)
   return (
     <Stack gap="md">

@@ -24,7 +24,7 @@ export function ScanMade({ names }: { names: readonly string[] }) {
       <PageHead title={names.length === 1 ? '1 source is made' : `${names.length} sources are made`} />
       <Stack maw={900}>
         <Text c="dimmed">Logs begin with the lines of the last 30 seconds.</Text>
-        {error && <Failed error={error} onRetry={() => void refetch()} />}
+        {error && <Failed what="sources" error={error} onRetry={() => void refetch()} />}
         {!made && !error && <LoadingRows rows={names.length} />}
         {made && (
           <WideTable minWidth={0}>

@@ -69,7 +69,9 @@ export function ScanPage({ project }: { project: string | undefined }) {
         </Button>
       </PageHead>
       {scan.isPending && <LoadingRows rows={4} />}
-      {scan.error && <Failed error={scan.error} onRetry={() => void scan.refetch()} />}
+      {scan.error && (
+        <Failed title="Couldn’t look for containers" error={scan.error} onRetry={() => void scan.refetch()} />
+      )}
       {scan.data && <Found key={scan.dataUpdatedAt} scan={scan.data} project={project} onMade={setMade} />}
     </>
   )

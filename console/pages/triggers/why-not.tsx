@@ -55,7 +55,7 @@ function Answer({ trigger, event }: { trigger: string; event: string }) {
     queryFn: () => work.why(event),
   })
   if (isPending) return <LoadingRows rows={1} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what={event} error={error} onRetry={() => void refetch()} />
   const own = data.records.filter((record) => record.trigger === trigger)
   const others = data.records.filter((record) => record.trigger !== trigger)
   return (

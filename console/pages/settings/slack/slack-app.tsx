@@ -80,7 +80,7 @@ export function SlackApp() {
 /** Read once one of its folds is opened: most who come here have the app. */
 function OfManifest({ children }: { children: (read: SlackManifest) => ReactNode }) {
   const { data, error, refetch } = useQuery({ queryKey: slackKeys.manifest, queryFn: slack.manifest })
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the manifest" error={error} onRetry={() => void refetch()} />
   return data ? children(data) : <LoadingRows rows={2} />
 }
 
@@ -147,7 +147,7 @@ export function SlackTeamCard({ tested }: { tested: SlackTested | undefined }) {
   if (!data)
     return (
       <Paper withBorder p="md" radius="md" mih={78}>
-        {error && <Failed error={error} onRetry={() => void refetch()} />}
+        {error && <Failed what="the workspace" error={error} onRetry={() => void refetch()} />}
       </Paper>
     )
   return (

@@ -35,7 +35,8 @@ export function SlackSecretCard({ field, title, hint, children }: Props) {
     failed: `Couldn’t delete the ${title.toLowerCase()}`,
     said: () => `${title} is forgotten`,
   })
-  if (!data) return <NotRead error={error} onRetry={() => void refetch()} />
+  if (!data)
+    return <NotRead what={`the ${title.toLowerCase()}`} error={error} onRetry={() => void refetch()} />
   return (
     <Paper withBorder p="md" radius="md" mih={HEIGHT} component="section" aria-label={title}>
       <form
@@ -101,10 +102,10 @@ export function SlackSecretCard({ field, title, hint, children }: Props) {
   )
 }
 
-function NotRead({ error, onRetry }: { error: Error | null; onRetry: () => void }) {
+function NotRead({ what, error, onRetry }: { what: string; error: Error | null; onRetry: () => void }) {
   return (
     <Paper withBorder p="md" radius="md" mih={HEIGHT}>
-      {error ? <Failed error={error} onRetry={onRetry} /> : <LoadingRows rows={2} />}
+      {error ? <Failed what={what} error={error} onRetry={onRetry} /> : <LoadingRows rows={2} />}
     </Paper>
   )
 }
