@@ -208,6 +208,32 @@ base.describe('without a model', () => {
     await expect(dialog.getByRole('textbox', { name: 'Number' })).toHaveValue('5')
   })
 
+  base('a source of a plan that is looked at and left is no draft', async ({ page, daemon }) => {
+    const watch = { key: 'w1', existing: false, name: 'feed', connector: 'http_poll', poll: '1h' }
+    const config = {
+      url: 'http://127.0.0.1:9/',
+      labels: [{ name: 'service', field: 'service', primary: true }],
+    }
+    const { project } = await daemon.ask<{ project: { id: string } }>('POST', '/api/setup/drafts', {
+      goal: 'Tell me when the feed fails',
+      plan: { watches: [{ ...watch, config, sentence: '', needs: 'none', secrets: [], sample: null }] },
+    })
+    await goTo(page, `${daemon.url}/projects/${project.id}/setup`)
+    const edit = page.getByRole('button', { name: 'Edit feed' })
+    const dialog = page.getByRole('dialog')
+    for (let time = 0; time < 2; time++) {
+      await edit.click()
+      // Its fields are there, with the defaults of the connector that the plan leaves out.
+      await expect(dialog.getByRole('textbox', { name: 'URL' })).toHaveValue('http://127.0.0.1:9/')
+      await expect(dialog.getByText(/^Draft from/)).toHaveCount(0)
+      await dialog.getByRole('textbox', { name: 'Name' }).first().press('Escape')
+      await expect(dialog).toHaveCount(0)
+    }
+    expect(
+      await page.evaluate('Object.keys(localStorage).filter((key) => key.includes("plan:watch"))'),
+    ).toEqual([])
+  })
+
   base('a plan that is open in two tabs is not overwritten without a word', async ({ page, daemon }) => {
     await goTo(page, `${daemon.url}/projects/new`)
     await page.getByRole('textbox', { name: 'What do you want?' }).fill('Tell me when refunds fail')

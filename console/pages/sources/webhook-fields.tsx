@@ -21,6 +21,8 @@ interface Props {
   connector: Connector
   draft: SourceDraft
   onChange: (draft: SourceDraft) => void
+  /** Takes what the form itself fills in, such as defaults. */
+  onBegin?: (own: Record<string, unknown>) => void
   errors: FieldErrors
   /** The pasted text, and what else becomes of it, in a sentence. */
   sample: string
@@ -33,6 +35,7 @@ export function WebhookFields({
   connector,
   draft,
   onChange,
+  onBegin,
   errors,
   sample,
   sampleUse,
@@ -107,6 +110,7 @@ export function WebhookFields({
           connector={connector}
           value={draft}
           onChange={onChange}
+          onBegin={onBegin}
           payloads={payloads ?? []}
           errors={errors}
         />

@@ -12,6 +12,8 @@ export interface Edited {
   after: Fields
   /** What is blank and needed, or cannot be so, by field; nothing: it can go into the draft. */
   missing: FieldErrors
+  /** The form filled it in itself, such as defaults of its connector: nobody typed anything yet. */
+  isOwn?: boolean
 }
 
 export interface FormProps {

@@ -1,7 +1,7 @@
 /** The fields of a source: those of its connector, from its schema, and its labels. */
 import { Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Suspense, useEffect, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import type { Connector, Label } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
 import { toDrafts } from '../../../forms/label-drafts.ts'
@@ -30,15 +30,29 @@ export function SourceFields({ spec, typed, isNew, configured, errors, onEdit, s
   const [start] = useState(() => stateOf(spec))
   const [state, setState] = useState(() => (typed ? stateOf(typed) : start))
   const [pasted, setPasted] = useState('')
-  const told = (next: State) =>
+  const isTouched = useRef(false)
+  // Parts of a form give what they begin with before any of it is drawn.
+  const latest = useRef(state)
+  const told = (next: State) => {
+    latest.current = next
     onEdit({
+      isOwn: !isTouched.current,
       before: isNew ? {} : specOf(start),
       after: specOf(next),
       missing: missingOf(next, connectors.data?.[next.connector], configured),
     })
-  const put = (next: State) => {
+  }
+  const show = (next: State) => {
     setState(next)
     told(next)
+  }
+  const put = (next: State) => {
+    isTouched.current = true
+    show(next)
+  }
+  const begin = (own: Record<string, unknown>) => {
+    const { draft } = latest.current
+    show({ ...latest.current, draft: { ...draft, config: { ...draft.config, ...own } } })
   }
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed before, or what a new source lacks, is told once.
   useEffect(() => {
@@ -88,6 +102,7 @@ export function SourceFields({ spec, typed, isNew, configured, errors, onEdit, s
             connector={connector}
             draft={state.draft}
             onChange={(draft) => put({ ...state, draft })}
+            onBegin={begin}
             errors={inConfig}
             sample={sample?.text ?? pasted}
             sampleUse={sample?.use}
@@ -103,6 +118,7 @@ export function SourceFields({ spec, typed, isNew, configured, errors, onEdit, s
           connector={connector}
           value={state.draft}
           onChange={(draft) => put({ ...state, draft })}
+          onBegin={begin}
           errors={inConfig}
         />
       )}

@@ -159,8 +159,6 @@ function WatchDialog({
   const setWatch = (change: Partial<PlanWatch>) =>
     kept.set((now) => ({ ...now, watch: { ...now.watch, ...change } }))
   const setSample = (sample: string) => kept.set((now) => ({ ...now, sample }))
-  // The fields tell how they begin, which nobody typed.
-  const isBeginning = useRef(!isRestored)
   const [found] = useState(watch)
   const begin = isRestored ? found : start
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
@@ -225,7 +223,7 @@ function WatchDialog({
                   configured={[]}
                   errors={shown}
                   sample={{ text: sample, use: 'Trying the project sends this event.', set: setSample }}
-                  onEdit={({ after }) => {
+                  onEdit={({ after, isOwn }) => {
                     const next = (now: Kept): Kept => ({
                       ...now,
                       watch: {
@@ -235,9 +233,9 @@ function WatchDialog({
                         config: (after.config ?? {}) as PlanWatch['config'],
                       },
                     })
-                    if (isBeginning.current) kept.begin(next)
+                    // How the fields begin nobody typed; a draft is typed as a whole.
+                    if (isOwn && !isRestored) kept.begin(next)
                     else kept.set(next)
-                    isBeginning.current = false
                   }}
                 />
               </Suspense>
