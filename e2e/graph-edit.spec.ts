@@ -378,7 +378,11 @@ test('a copy says whose secrets it lacks, Paste that there is nothing to paste, 
   await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
   await page.getByRole('button', { name: 'Paste', exact: true }).click()
-  await expect(page.getByRole('alert').getByText('No parts are on the clipboard')).toBeVisible()
+  const notice = page.getByRole('alert').filter({ hasText: 'No parts are on the clipboard' })
+  await expect(notice).toBeVisible()
+  // It leaves the panel free, whose foot has its buttons.
+  const [told, beside] = [await placeOf(notice), await placeOf(page.locator('.editor-panel'))]
+  expect(told.x + told.width).toBeLessThanOrEqual(beside.x)
   await chip(page, 'source:feed').click()
   await page.getByRole('menuitem', { name: 'Edit feed' }).click()
   await page.getByRole('button', { name: 'Copy', exact: true }).click()
