@@ -233,7 +233,7 @@ export function routesOf(drawn: Pick<Drawn, 'nodes' | 'edges'>, boxes: ReadonlyM
 /** Letters that fit into a row of a label. */
 const ROW_LETTERS = 12
 
-/** Of lines that are between the same two nodes: which of them each is, from the top. */
+/** Of lines that are between the same two nodes, which of them each is, from the top; of one alone, where it says more than a row. */
 export function besidesOf(
   edges: readonly DrawnEdge[],
   nodes: ReadonlyMap<string, DrawnNode>,
@@ -248,12 +248,12 @@ export function besidesOf(
   }
   const besides = new Map<string, Beside>()
   for (const group of together.values()) {
-    if (group.length < 2) continue
     const rowsOf = ({ edge, port }: (typeof group)[number]): number =>
       Math.ceil(edgeLabel(edge, isOfVerdict(port.id)).length / ROW_LETTERS) +
       (notes.has(edge.id) ? 1 : 0) +
       (changes.has(edge.id) ? 1 : 0)
     const rows = Math.max(1, ...group.map(rowsOf))
+    if (group.length === 1 && rows === 1) continue
     const sorted = [...group].sort((a, b) => a.port.y - b.port.y)
     sorted.forEach(({ edge }, rank) => {
       besides.set(edge.id, { rank, of: sorted.length, rows })

@@ -295,6 +295,22 @@ describe('words and lines', () => {
     expect(edgeLine(ends).label).toEqual({ x: 550, y: 9 })
     const past = edgeLine({ ...ends, via: [{ left: 540, right: 560, y: 20 }] })
     expect(past.label).toEqual({ x: 520, y: 8 })
+    // One of three rows, as where the verdict has no port any more, ends where one of a single row does.
+    expect(edgeLine({ ...ends, beside: { rank: 0, of: 1, rows: 3 } }).label).toEqual({ x: 550, y: 9 - 14 })
+  })
+
+  it('count the rows of a label that stands alone, too', () => {
+    const graph = graphOf(
+      [graphNode('agent', 'a', { verdicts: ['look'] }), graphNode('agent', 'b')],
+      [
+        graphEdge('hands_off', 'agent:a', 'agent:b', {
+          ...{ id: 'gone', verdict: 'page_someone_now', cooldown: '30m' },
+        }),
+      ],
+    )
+    const { edges, nodes } = foldGraph(graph)
+    const found = besidesOf(edges, new Map(nodes.map((node) => [node.id, node])), NO_MARKS)
+    expect(Object.fromEntries(found)).toEqual({ gone: { rank: 0, of: 1, rows: 2 } })
   })
 
   it('draw an edge past the nodes between its ends, never behind them', () => {

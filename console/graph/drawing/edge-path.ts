@@ -50,7 +50,8 @@ export function edgeLine({
   const apart = Math.max(0, beside.rows * LABEL_ROW - (hasOwnPort ? PORTS_APART : 0))
   const shift = (beside.rank - (beside.of - 1) / 2) * apart
   const label = (end: EdgeEnds['to'], least: number): EdgeLine['label'] => {
-    const { x, y } = labelOn(from, end, least, hasOwnPort ? BY_PORT : 0.5)
+    const tall = beside.of === 1 ? ((beside.rows - 1) * TEXT_ROW) / 2 : 0
+    const { x, y } = labelOn(from, end, { least, share: hasOwnPort ? BY_PORT : 0.5, above: ABOVE + tall })
     return { x, y: y + shift }
   }
   if (via.length === 0)
@@ -75,16 +76,17 @@ const BY_PORT = 0.3
 /** A line that is level, or nearly so, would be hidden by its label: that stands above it. */
 const NEARLY_LEVEL = 16
 const ABOVE = 12
+/** Height of a row of its text, by which one of several rows stands higher. */
+const TEXT_ROW = 14
 
-/** @param share of the way along the curve */
+/** @param share of the way along the curve @param above how far a level line lies below */
 function labelOn(
   from: EdgeEnds['from'],
   to: EdgeEnds['to'],
-  least: number,
-  share: number,
+  { least, share, above: most }: { least: number; share: number; above: number },
 ): EdgeLine['label'] {
   const bend = Math.max(least, (to.x - from.x) / 2)
-  const above = Math.abs(from.y - to.y) < NEARLY_LEVEL ? ABOVE : 0
+  const above = Math.abs(from.y - to.y) < NEARLY_LEVEL ? most : 0
   return {
     x: bezier(share, from.x, from.x + bend, to.x - bend, to.x),
     y: bezier(share, from.y, from.y, to.y, to.y) - above,
