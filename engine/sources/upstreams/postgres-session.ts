@@ -1,13 +1,16 @@
 /**
  * One connection for one poll: to addresses that were checked, in one transaction that reads, with a
- * snapshot of its own and a limit on every statement.
+ * snapshot of its own and a limit on every statement. And what the catalog of the database has of its tables.
  */
 
 import { isIP } from 'node:net'
 import type { Client, ClientConfig } from 'pg'
 import { ownField } from '../../../schemas/fields-of.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
+import type { Label, PostgresConfig } from '../../../schemas/types.ts'
+import { isLabelName } from '../../log/ingest/label.ts'
 import { addressesOf, mayReach, NOT_ALLOWED, systemResolve } from '../../net/address.ts'
-import { type Reach, UpstreamError } from '../connectors/connector.ts'
+import { ENTITY_SHARE, type Reach, UpstreamError } from '../connectors/connector.ts'
 
 export interface Session {
   /** Rows of a statement, values as texts. @throws UpstreamError */
@@ -242,12 +245,14 @@ export interface Table {
   columns: Column[]
   /** Columns of the primary key; none: it has none. */
   key: Column[]
+  /** Another one where it was emptied by TRUNCATE, made anew, restored or written anew as a whole. */
+  state: string
 }
 
 /** An identifier in quotes. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-const FIND = `SELECT c.oid::text AS oid, n.nspname::text AS schema, c.relname::text AS name
+const FIND = `SELECT c.oid::text AS oid, c.oid || ':' || c.relfilenode AS state, n.nspname::text AS schema, c.relname::text AS name
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.oid = to_regclass($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')`
 const COLUMNS = `SELECT attname::text AS name, format_type(atttypid, -1) AS type
@@ -271,11 +276,13 @@ export async function findTable(session: Session, name: string): Promise<Table> 
     sql: `${quoted(found.schema)}.${quoted(found.name)}`,
     columns: await session.query<Column>(COLUMNS, [found.oid]),
     key: await session.query<Column>(KEY, [found.oid]),
+    state: found.state,
   }
 }
 
 interface Found {
   oid: string
+  state: string
   schema: string
   name: string
 }
@@ -295,6 +302,167 @@ export function columnOf(table: Table, name: string, field: string): Column {
 }
 
 /** Whether values of the type are moments. */
-export const isTime = ({ type }: Column): boolean => /^(timestamp|date\b)/.test(type)
+const isTime = ({ type }: Column): boolean => /^(timestamp|date\b)/.test(type)
 /** Whether they are whole numbers. */
-export const isInteger = ({ type }: Column): boolean => /^(smallint|integer|bigint)$/.test(type)
+const isInteger = ({ type }: Column): boolean => /^(smallint|integer|bigint)$/.test(type)
+
+/* What a database has to read, and a config for one of its tables. */
+
+const TABLES_MAX = 500
+/** Whether the schema of the config takes the name: of more than one dot it cannot be told what they part. */
+const NAMEABLE = `n.nspname || c.relname !~ '[."''\\u0001-\\u001f\\u007f]'`
+const TABLES = `SELECT n.nspname || '.' || c.relname AS name, ${NAMEABLE} AS nameable,
+    CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'view' ELSE 'table' END AS kind
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+    AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
+    AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
+  ORDER BY NOT (${NAMEABLE}), c.relkind IN ('v', 'm'), n.nspname, c.relname LIMIT ${TABLES_MAX}`
+
+/** Rows looked at for what a column covers: the newest. */
+const LOOKED_AT = 200
+const CURSOR_TIMES = ['updated_at', 'modified_at', 'updated', 'last_modified']
+const CURSOR_NUMBERS = ['id', 'pk']
+const ENTITIES = ['tenant_id', 'account_id', 'customer_id', 'org_id', 'user_id', 'project_id']
+const CLASSES = ['status', 'state', 'type', 'environment', 'region']
+
+/**
+ * @returns without a table: those the user may read; with one: its columns and a proposed config. The dsn
+ *   is never part of it.
+ * @throws UpstreamError
+ */
+export function proposeTable(
+  config: Partial<PostgresConfig>,
+  reach: Reach,
+): Promise<Record<string, unknown>> {
+  const { dsn, ...rest } = config
+  return inSession(dsn, reach, async (session) =>
+    rest.table
+      ? describeTable(session, await findTable(session, rest.table), rest)
+      : listTables(session, rest),
+  )
+}
+
+async function listTables(session: Session, rest: object): Promise<Record<string, unknown>> {
+  const found = await session.query<{ name: string; nameable: string; kind: string }>(TABLES)
+  const tables = found.filter(({ nameable }) => nameable === 't').map(({ name, kind }) => ({ name, kind }))
+  const others = found.length - tables.length
+  const told = others > 0 ? `; left out for dots, quotes or control characters in names: ${others}` : ''
+  return {
+    summary:
+      found.length === 0
+        ? 'the user of dsn may read no table: GRANT SELECT on one'
+        : `${countWords(tables.length, 'table')}${tables.length > 0 ? '; name one and discover again' : ''}${told}`,
+    tables,
+    proposed_config: rest,
+  }
+}
+
+async function describeTable(
+  session: Session,
+  table: Table,
+  rest: Omit<Partial<PostgresConfig>, 'dsn'>,
+): Promise<Record<string, unknown>> {
+  const cursor = rest.cursor_column
+    ? columnOf(table, rest.cursor_column, 'cursor_column')
+    : cursorOf(table.columns)
+  const hasKey = table.key.length > 0
+  const coverage = await coverageOf(session, table, cursor)
+  const entity = entityOf(coverage)
+  const shown = coverage.map(({ label, rows, of }) => ({ label, rows, of }))
+  return {
+    summary: `${countWords(table.columns.length, 'column')}${cursor ? `; rows are read in the order of ${cursor.name}` : ''}${hasKey ? '' : '; it has no primary key, so equal rows count as one'}${coverageText(entity)}`,
+    columns: table.columns,
+    coverage: shown,
+    proposed_config: {
+      ...rest,
+      ...(cursor ? { cursor_column: cursor.name } : {}),
+      labels: labelsOf(table.columns, entity),
+    },
+  }
+}
+
+function cursorOf(columns: readonly Column[]): Column | undefined {
+  const named = (names: readonly string[], fits: (column: Column) => boolean) =>
+    names.flatMap((name) => calledOf(columns.filter(fits), name) ?? [])[0]
+  return (
+    named(CURSOR_TIMES, isTime) ??
+    named(CURSOR_NUMBERS, isInteger) ??
+    columns.find(isTime) ??
+    columns.find(isInteger) ??
+    columns[0]
+  )
+}
+
+/** Mappers of objects write `updatedAt`, which PostgreSQL makes `updatedat` where it was not quoted. */
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+
+/** `tenant_id`, `tenant id`, `tenantId` or `tenantID`; not `paid`, and not `id` alone. */
+const isId = ({ name }: Column): boolean =>
+  /[a-z0-9][^a-z0-9]+id$/i.test(name) || /[A-Za-z0-9]Id$|[a-z0-9]ID$/.test(name)
+
+/** The column of that name, however its words are joined; where several are, the one spelled so. */
+function calledOf<One extends Column>(columns: readonly One[], name: string): One | undefined {
+  return (
+    columns.find((column) => column.name === name) ??
+    columns.find((column) => plain(column.name) === plain(name))
+  )
+}
+
+/** A column that can be a label. */
+interface Labelled extends Column {
+  label: string
+}
+
+interface Coverage extends Labelled {
+  /** Of the rows looked at, those that have a value in it. */
+  rows: number
+  of: number
+}
+
+/** Those that can be labels: as they are spelled, else with underscores where a label can have no such character. */
+const labelled = (columns: readonly Column[]): Labelled[] =>
+  columns.flatMap((column) => {
+    const label = [column.name, column.name.replaceAll(/[^A-Za-z0-9]+/g, '_')].find(isLabelName)
+    return label === undefined ? [] : [{ ...column, label }]
+  })
+
+/** Columns that could be the entity, the likely ones first, with how many of the newest rows have each. */
+async function coverageOf(session: Session, table: Table, cursor: Column | undefined): Promise<Coverage[]> {
+  const columns = labelled(table.columns)
+  const known = ENTITIES.flatMap((name) => calledOf(columns, name) ?? [])
+  const all = [...known, ...columns.filter((column) => isId(column) && !known.includes(column))]
+  if (all.length === 0) return []
+  const counts = all.map(({ name }, i) => `count(nullif(${quoted(name)}::text, ''))::text AS c${i}`)
+  const order = cursor ? ` ORDER BY ${quoted(cursor.name)} DESC NULLS LAST` : ''
+  const selected = all.map(({ name }) => quoted(name)).join(', ')
+  const newest = `SELECT ${selected} FROM ${table.sql}${order} LIMIT ${LOOKED_AT}`
+  const [found] = await session.query<Record<string, string>>(
+    `SELECT count(*)::text AS n, ${counts.join(', ')} FROM (${newest}) AS newest`,
+  )
+  return all.map((column, i) => ({ ...column, rows: Number(found![`c${i}`]), of: Number(found!.n) }))
+}
+
+/** The likeliest that enough rows have, since a row without it has no entity; else the one that most have. */
+function entityOf(coverage: readonly Coverage[]): Coverage | undefined {
+  return (
+    coverage.find(({ rows, of }) => of === 0 || rows / of >= ENTITY_SHARE) ??
+    [...coverage].sort((a, b) => b.rows - a.rows)[0]
+  )
+}
+
+function coverageText(entity: Coverage | undefined): string {
+  if (!entity) return '; no column tells what they are about'
+  const { label, rows, of } = entity
+  return of === 0
+    ? `; the entity is ${label}, and there are no rows yet`
+    : `; the entity is ${label}, which is on ${rows} of the newest ${countWords(of, 'row')}`
+}
+
+function labelsOf(columns: readonly Column[], entity: Labelled | undefined): Label[] {
+  const classes = CLASSES.flatMap((name) => calledOf(labelled(columns), name) ?? [])
+  return [
+    ...(entity ? [{ name: entity.label, field: entity.name, primary: true }] : []),
+    ...classes.map(({ label, name }) => ({ name: label, field: name })),
+  ]
+}

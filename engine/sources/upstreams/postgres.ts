@@ -2,26 +2,17 @@
 
 import { createHash } from 'node:crypto'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
-import { countWords } from '../../../schemas/plain-words.ts'
 import type { Label, PostgresConfig } from '../../../schemas/types.ts'
 import { headsOf } from '../../log/ingest/json-project.ts'
-import { compileTemplate, isLabelName, oneLine, summarise, templateFields } from '../../log/ingest/label.ts'
-import {
-  ENTITY_SHARE,
-  type Item,
-  type MappedEvent,
-  type PollConnector,
-  type Polled,
-  type Reach,
-} from '../connectors/connector.ts'
+import { compileTemplate, oneLine, summarise, templateFields } from '../../log/ingest/label.ts'
+import type { Item, MappedEvent, PollConnector, Polled, Reach } from '../connectors/connector.ts'
 import {
   type Column,
   columnOf,
   findTable,
   inSession,
-  isInteger,
-  isTime,
   parseDsn,
+  proposeTable,
   quoted,
   type Session,
   type Table,
@@ -67,11 +58,13 @@ function compileRows(config: Partial<PostgresConfig>): (item: Item) => MappedEve
   const place = { table: bare, ...(typeof dsn === 'string' ? {} : { database: dsn.database }) }
   return (item) => {
     const row = item.value as Record<string, unknown>
+    // A name is looked up as PostgreSQL does where it is not quoted, as by `columnOf`.
+    const cellOf = (name: string): unknown => (Object.hasOwn(row, name) ? row[name] : row[name.toLowerCase()])
     return [
       {
         eventType: bare,
         text: textOf?.(row).trim() || tellingOf(row) || oneLine(summarise(item.whole()), TEXT_MAX),
-        eventTime: time === undefined ? momentOf(row[cursor]) : row[time],
+        eventTime: time === undefined ? momentOf(cellOf(cursor)) : cellOf(time),
         context: { ...place, ...row },
         dedupeKey: createHash('sha256').update(item.raw).digest('base64url'),
       },
@@ -93,164 +86,6 @@ function momentOf(value: unknown): string | undefined {
   return typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value) ? value : undefined
 }
 
-/* What a database has to read, and a config for one of its tables. */
-
-const TABLES_MAX = 500
-/** Whether the schema of the config takes the name: of more than one dot it cannot be told what they part. */
-const NAMEABLE = `n.nspname || c.relname !~ '[."''\\u0001-\\u001f\\u007f]'`
-const TABLES = `SELECT n.nspname || '.' || c.relname AS name, ${NAMEABLE} AS nameable,
-    CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'view' ELSE 'table' END AS kind
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
-    AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
-    AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
-  ORDER BY NOT (${NAMEABLE}), c.relkind IN ('v', 'm'), n.nspname, c.relname LIMIT ${TABLES_MAX}`
-
-/** Rows looked at for what a column covers: the newest. */
-const LOOKED_AT = 200
-const CURSOR_TIMES = ['updated_at', 'modified_at', 'updated', 'last_modified']
-const CURSOR_NUMBERS = ['id', 'pk']
-const ENTITIES = ['tenant_id', 'account_id', 'customer_id', 'org_id', 'user_id', 'project_id']
-const CLASSES = ['status', 'state', 'type', 'environment', 'region']
-
-/**
- * @returns without a table: those the user may read; with one: its columns and a proposed config. The dsn
- *   is never part of it.
- * @throws UpstreamError
- */
-function proposeTable(config: Partial<PostgresConfig>, reach: Reach): Promise<Record<string, unknown>> {
-  const { dsn, ...rest } = config
-  return inSession(dsn, reach, async (session) =>
-    rest.table
-      ? describeTable(session, await findTable(session, rest.table), rest)
-      : listTables(session, rest),
-  )
-}
-
-async function listTables(session: Session, rest: object): Promise<Record<string, unknown>> {
-  const found = await session.query<{ name: string; nameable: string; kind: string }>(TABLES)
-  const tables = found.filter(({ nameable }) => nameable === 't').map(({ name, kind }) => ({ name, kind }))
-  const others = found.length - tables.length
-  const told = others > 0 ? `; left out for dots, quotes or control characters in names: ${others}` : ''
-  return {
-    summary:
-      found.length === 0
-        ? 'the user of dsn may read no table: GRANT SELECT on one'
-        : `${countWords(tables.length, 'table')}${tables.length > 0 ? '; name one and discover again' : ''}${told}`,
-    tables,
-    proposed_config: rest,
-  }
-}
-
-async function describeTable(
-  session: Session,
-  table: Table,
-  rest: Omit<Partial<PostgresConfig>, 'dsn'>,
-): Promise<Record<string, unknown>> {
-  const cursor = rest.cursor_column
-    ? columnOf(table, rest.cursor_column, 'cursor_column')
-    : cursorOf(table.columns)
-  const hasKey = table.key.length > 0
-  const coverage = await coverageOf(session, table, cursor)
-  const entity = entityOf(coverage)
-  const shown = coverage.map(({ label, rows, of }) => ({ label, rows, of }))
-  return {
-    summary: `${countWords(table.columns.length, 'column')}${cursor ? `; rows are read in the order of ${cursor.name}` : ''}${hasKey ? '' : '; it has no primary key, so equal rows count as one'}${coverageText(entity)}`,
-    columns: table.columns,
-    coverage: shown,
-    proposed_config: {
-      ...rest,
-      ...(cursor ? { cursor_column: cursor.name } : {}),
-      labels: labelsOf(table.columns, entity),
-    },
-  }
-}
-
-function cursorOf(columns: readonly Column[]): Column | undefined {
-  const named = (names: readonly string[], fits: (column: Column) => boolean) =>
-    names.flatMap((name) => calledOf(columns.filter(fits), name) ?? [])[0]
-  return (
-    named(CURSOR_TIMES, isTime) ??
-    named(CURSOR_NUMBERS, isInteger) ??
-    columns.find(isTime) ??
-    columns.find(isInteger) ??
-    columns[0]
-  )
-}
-
-/** Mappers of objects write `updatedAt`, which PostgreSQL makes `updatedat` where it was not quoted. */
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
-
-/** `tenant_id`, `tenant id`, `tenantId` or `tenantID`; not `paid`, and not `id` alone. */
-const isId = ({ name }: Column): boolean =>
-  /[a-z0-9][^a-z0-9]+id$/i.test(name) || /[A-Za-z0-9]Id$|[a-z0-9]ID$/.test(name)
-
-/** The column of that name, however its words are joined; where several are, the one spelled so. */
-function calledOf<One extends Column>(columns: readonly One[], name: string): One | undefined {
-  return (
-    columns.find((column) => column.name === name) ??
-    columns.find((column) => plain(column.name) === plain(name))
-  )
-}
-
-/** A column that can be a label. */
-interface Labelled extends Column {
-  label: string
-}
-
-interface Coverage extends Labelled {
-  /** Of the rows looked at, those that have a value in it. */
-  rows: number
-  of: number
-}
-
-/** Those that can be labels: as they are spelled, else with underscores where a label can have no such character. */
-const labelled = (columns: readonly Column[]): Labelled[] =>
-  columns.flatMap((column) => {
-    const label = [column.name, column.name.replaceAll(/[^A-Za-z0-9]+/g, '_')].find(isLabelName)
-    return label === undefined ? [] : [{ ...column, label }]
-  })
-
-/** Columns that could be the entity, the likely ones first, with how many of the newest rows have each. */
-async function coverageOf(session: Session, table: Table, cursor: Column | undefined): Promise<Coverage[]> {
-  const columns = labelled(table.columns)
-  const known = ENTITIES.flatMap((name) => calledOf(columns, name) ?? [])
-  const all = [...known, ...columns.filter((column) => isId(column) && !known.includes(column))]
-  if (all.length === 0) return []
-  const counts = all.map(({ name }, i) => `count(nullif(${quoted(name)}::text, ''))::text AS c${i}`)
-  const order = cursor ? ` ORDER BY ${quoted(cursor.name)} DESC NULLS LAST` : ''
-  const selected = all.map(({ name }) => quoted(name)).join(', ')
-  const newest = `SELECT ${selected} FROM ${table.sql}${order} LIMIT ${LOOKED_AT}`
-  const [found] = await session.query<Record<string, string>>(
-    `SELECT count(*)::text AS n, ${counts.join(', ')} FROM (${newest}) AS newest`,
-  )
-  return all.map((column, i) => ({ ...column, rows: Number(found![`c${i}`]), of: Number(found!.n) }))
-}
-
-/** The likeliest that enough rows have, since a row without it has no entity; else the one that most have. */
-function entityOf(coverage: readonly Coverage[]): Coverage | undefined {
-  return (
-    coverage.find(({ rows, of }) => of === 0 || rows / of >= ENTITY_SHARE) ??
-    [...coverage].sort((a, b) => b.rows - a.rows)[0]
-  )
-}
-
-function coverageText(entity: Coverage | undefined): string {
-  if (!entity) return '; no column tells what they are about'
-  const { label, rows, of } = entity
-  return of === 0
-    ? `; the entity is ${label}, and there are no rows yet`
-    : `; the entity is ${label}, which is on ${rows} of the newest ${countWords(of, 'row')}`
-}
-
-function labelsOf(columns: readonly Column[], entity: Labelled | undefined): Label[] {
-  const classes = CLASSES.flatMap((name) => calledOf(labelled(columns), name) ?? [])
-  return [
-    ...(entity ? [{ name: entity.label, field: entity.name, primary: true }] : []),
-    ...classes.map(({ label, name }) => ({ name: label, field: name })),
-  ]
-}
-
 /* One poll of a table: its columns as they are now, then the next page of its rows. */
 
 const LIMIT = 200
@@ -264,9 +99,11 @@ interface Stored {
 function pollTable(config: PostgresConfig, cursor: string | null, reach: Reach): Promise<Polled> {
   return inSession(config.dsn, reach, async (session) => {
     const table = await findTable(session, config.table)
+    if (config.time_column) columnOf(table, config.time_column, 'time_column')
     const reading = {
       table,
       cursorColumn: columnOf(table, config.cursor_column, 'cursor_column'),
+      by: tellingColumns(table),
       select: selectOf(table, config),
       limit: config.limit ?? LIMIT,
     }
@@ -282,13 +119,14 @@ function pollTable(config: PostgresConfig, cursor: string | null, reach: Reach):
       cursor:
         page.cursor === null ? null : JSON.stringify({ database, cursor: page.cursor } satisfies Stored),
       more: page.more,
-      ...noticeOf(page.tooLarge, isOther),
+      ...noticeOf(page.tooLarge, isOther, page.told),
     }
   })
 }
 
-function noticeOf(tooLarge: number, isOther: boolean): { notice?: string } {
+function noticeOf(tooLarge: number, isOther: boolean, more: string[]): { notice?: string } {
   const told = [
+    ...more,
     isOther ? 'the database is another than before: reading begins anew' : [],
     tooLarge > 0
       ? `${tooLarge} ${tooLarge === 1 ? 'row was' : 'rows were'} over 1 MB and left out: name fewer columns`
@@ -331,7 +169,22 @@ interface TableCursor {
   low: Place | null
   /** Digests of the rows after `low` that were read. */
   seen: string[]
+  /** What places are of; absent in cursors of older versions. */
+  by?: Telling
+  /** The state of the table whose rows were read last. */
+  state?: string
 }
+
+/** What tells the rows of one cursor value: the columns of the primary key, or a digest of all columns. */
+interface Telling {
+  isKey: boolean
+  columns: string[]
+}
+
+const tellingColumns = ({ key, columns }: Table): Telling => ({
+  isKey: key.length > 0,
+  columns: (key.length > 0 ? key : columns).map(({ name }) => name),
+})
 
 interface Page {
   /** JSON texts, in the order of their places. */
@@ -341,6 +194,8 @@ interface Page {
   more: boolean
   /** Rows over the size of an item, which are passed over. */
   tooLarge: number
+  /** What should be known. */
+  told: string[]
 }
 
 interface PageRow {
@@ -355,12 +210,15 @@ interface PageRow {
 }
 
 /** Reads the next rows and where the next page begins, in the session's one snapshot. @throws UpstreamError */
-async function readPage(session: Session, reading: Reading, before: TableCursor | null): Promise<Page> {
+async function readPage(session: Session, reading: Reading, stored: TableCursor | null): Promise<Page> {
+  const moved = stored === null ? { before: null, told: [] } : await placesNow(session, reading, stored)
+  const { before, told } = moved
   const found = await session.query<PageRow>(...pageAfter(reading, before))
   const cut = found.findIndex(({ fits }) => fits !== 't')
   const rows = cut < 0 ? found : found.slice(0, cut)
   const last = rows.at(-1)
-  if (!last) return { rows: [], cursor: before, more: false, tooLarge: 0 }
+  if (!last)
+    return { rows: [], more: false, tooLarge: 0, ...(await stateNow(session, reading, before, told)) }
   const end = placeOf(last)
   const at = before === null || last.ahead === 't' ? end : before.at
   const read = [...(before?.seen ?? []), ...rows.map(({ digest }) => digest)]
@@ -370,10 +228,72 @@ async function readPage(session: Session, reading: Reading, before: TableCursor 
   return {
     // A column of type json may hold line breaks, which mean nothing between its tokens.
     rows: rows.flatMap(({ json }) => (json === null ? [] : [json.replace(/[\r\n]+/g, ' ')])),
-    cursor: { at, low, seen: within.map(({ digest }) => digest).filter((digest) => known.has(digest)) },
+    cursor: {
+      ...{ at, low, seen: within.map(({ digest }) => digest).filter((digest) => known.has(digest)) },
+      by: reading.by,
+      state: last.ahead === 't' ? reading.table.state : (before?.state ?? reading.table.state),
+    },
     more: cut >= 0 || found.length >= reading.limit,
     tooLarge: rows.filter(({ json }) => json === null).length,
+    told,
   }
+}
+
+/** Rows of one cursor value that are looked up to tell them otherwise. */
+const RETOLD_MAX = 10_000
+
+/**
+ * Places as the table tells its rows now. Where it gained a column or a primary key, the rows that were read are looked
+ * up by what told them then; where that is gone, reading goes on behind the value it had come to.
+ */
+async function placesNow(
+  session: Session,
+  reading: Reading,
+  before: TableCursor,
+): Promise<{ before: TableCursor; told: string[] }> {
+  const { by = reading.by, at, low } = before
+  const isFit = at.length === 1 + (by.isKey ? by.columns.length : 1)
+  if (isFit && String(by.columns) === String(reading.by.columns) && by.isKey === reading.by.isKey)
+    return { before: { ...before, by }, told: [] }
+  const has = (name: string) => reading.table.columns.some((column) => column.name === name)
+  const rows =
+    isFit && by.columns.every(has)
+      ? await session.query<Retold>(...retold({ ...reading, by }, reading, before))
+      : []
+  const read = rows.filter(({ was_read: wasRead }) => wasRead === 't')
+  const last = read.at(-1)
+  if (last && rows.length < RETOLD_MAX) {
+    const [lowest] = low === null ? [] : await session.query<{ place: string }>(...lastBelow(reading, low[0]))
+    const seen = read.map(({ digest }) => digest)
+    return {
+      before: { ...before, at: placeOf(last), low: lowest ? placeOf(lowest) : null, seen, by: reading.by },
+      told: [],
+    }
+  }
+  const behind: Place = [at[0]]
+  const value = `${reading.cursorColumn.name} ${at[0]}`
+  return {
+    before: { ...before, at: behind, low: behind, seen: [], by: reading.by },
+    told: [`what tells the rows of the table was changed: reading goes on behind ${value}`],
+  }
+}
+
+/** Nothing new: whether that is so because the table is another than the one that was read. */
+async function stateNow(
+  session: Session,
+  reading: Reading,
+  before: TableCursor | null,
+  told: string[],
+): Promise<Pick<Page, 'cursor' | 'told'>> {
+  const { state } = reading.table
+  if (before === null) return { cursor: null, told }
+  if (before.state === undefined || before.state === state) return { cursor: { ...before, state }, told }
+  const [newest] = await session.query<{ place: string }>(...lastBelow(reading, null))
+  // Also where it was only written anew, as by VACUUM FULL: then the row that was read last is there.
+  if (!newest || String(placeOf(newest)) === String(before.at)) return { cursor: { ...before, state }, told }
+  const { name } = reading.cursorColumn
+  const anew = `the table was emptied, made anew or restored: its newest row (${name} ${placeOf(newest)[0]}) lies before what was read, and only rows behind ${name} ${before.at[0]} are read; to read it from its beginning, make the source anew`
+  return { cursor: before, told: [...told, anew] }
 }
 
 /**
@@ -400,6 +320,8 @@ type Place = readonly [value: string, ...key: string[]]
 interface Reading {
   table: Table
   cursorColumn: Column
+  /** What tells its rows. */
+  by: Telling
   /** Columns to select; null: all of them. */
   select: readonly Column[] | null
   /** Rows of a page. */
@@ -427,8 +349,8 @@ function pageAfter(
 ): Statement {
   const order = orderOf(reading)
   const values = new Values(order)
-  const ahead = before ? `${order.tuple} > ${values.place(before.at)}` : 'true'
-  const from = `${notNull(order)}${before?.low ? ` AND ${order.tuple} > ${values.place(before.low)}` : ''}`
+  const ahead = before ? `${order.tupleOf(before.at)} > ${values.place(before.at)}` : 'true'
+  const from = `${notNull(order)}${before?.low ? ` AND ${order.tupleOf(before.low)} > ${values.place(before.low)}` : ''}`
   const seen = before?.seen ?? []
   const columns = (reading.select ?? reading.table.columns).map(({ name }) => quoted(name))
   const of = (row: string) => columns.map((column) => `${row}.${column}`).join(', ')
@@ -468,28 +390,64 @@ function windowOf(reading: Reading, low: Place | null, at: Place): Statement {
   return [`SELECT ${order.digest} AS digest FROM ${reading.table.sql} AS ${ROW} WHERE ${within}`, values.list]
 }
 
+interface Retold {
+  digest: string
+  place: string
+  /** Truth values are texts here, t or f. */
+  was_read: string
+}
+
+/** The rows that were told as `was` tells, up to the furthest, as `now` tells them. */
+function retold(was: Reading, now: Reading, before: Pick<TableCursor, 'at' | 'low' | 'seen'>): Statement {
+  const { at, low, seen } = before
+  const [old, order] = [orderOf(was), orderOf(now)]
+  const values = new Values(old)
+  const from = low ? ` AND ${old.column} >= ${values.add(low[0])}::text::${old.types[0]}` : ''
+  const passed = low ? ` OR ${old.tupleOf(low)} <= ${values.place(low)}` : ''
+  const read = `${old.digest} = ANY (${values.add(seen)}::text[])${passed}`
+  return [
+    `SELECT ${order.digest} AS digest, ${order.place} AS place, ${read} AS was_read FROM ${now.table.sql} AS ${ROW}
+    WHERE ${notNull(old)}${from} AND ${old.tupleOf(at)} <= ${values.place(at)} ORDER BY ${order.by} LIMIT ${RETOLD_MAX}`,
+    values.list,
+  ]
+}
+
+/** The last row below a cursor value; null: of all. */
+function lastBelow(reading: Reading, value: string | null): Statement {
+  const order = orderOf(reading)
+  const below = value === null ? '' : ` AND ${order.column} < $1::text::${order.types[0]}`
+  return [
+    `SELECT ${order.place} AS place FROM ${reading.table.sql} AS ${ROW}
+    WHERE ${notNull(order)}${below} ORDER BY ${order.descending} LIMIT 1`,
+    value === null ? [] : [value],
+  ]
+}
+
 interface Order {
   types: string[]
   column: string
-  tuple: string
+  /** What a row is compared with a place by: as many as that has. */
+  tupleOf(place: Place): string
   by: string
   descending: string
   place: string
   digest: string
 }
 
-function orderOf({ table, cursorColumn }: Reading): Order {
+function orderOf({ table, cursorColumn, by }: Reading): Order {
   const column = `${ROW}.${quoted(cursorColumn.name)}`
-  const key =
-    table.key.length > 0
-      ? table.key.map(({ name, type }) => ({ sql: `${ROW}.${quoted(name)}`, type }))
-      : [{ sql: `md5((${ROW}.*)::text)`, type: 'text' }]
+  const named = by.columns.map((name) => columnOf(table, name, 'table'))
+  const own = named.map(({ name, type }) => ({ sql: `${ROW}.${quoted(name)}`, type }))
+  // As the text of the whole row, where these are all of its columns.
+  const key = by.isKey
+    ? own
+    : [{ sql: `md5(ROW(${own.map(({ sql }) => sql).join(', ')})::text)`, type: 'text' }]
   const parts = [column, ...key.map(({ sql }) => sql)]
   const place = `json_build_array(${parts.map((part) => `${part}::text`).join(', ')})::text`
   return {
     types: [cursorColumn.type, ...key.map(({ type }) => type)],
     column,
-    tuple: `(${parts.join(', ')})`,
+    tupleOf: (place) => `(${parts.slice(0, place.length).join(', ')})`,
     by: parts.join(', '),
     descending: parts.map((part) => `${part} DESC`).join(', '),
     place,
@@ -500,8 +458,8 @@ function orderOf({ table, cursorColumn }: Reading): Order {
 const notNull = ({ column }: Order): string => `${column} IS NOT NULL`
 
 function between(order: Order, values: Values, low: Place | null, high: Place): string {
-  const after = low ? ` AND ${order.tuple} > ${values.place(low)}` : ''
-  return `${notNull(order)}${after} AND ${order.tuple} <= ${values.place(high)}`
+  const after = low ? ` AND ${order.tupleOf(low)} > ${values.place(low)}` : ''
+  return `${notNull(order)}${after} AND ${order.tupleOf(high)} <= ${values.place(high)}`
 }
 
 /** Parameters in the order in which a statement names them. */

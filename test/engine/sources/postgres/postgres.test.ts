@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTimers } from '../../../../engine/clock.ts'
 import { validateConfig } from '../../../../engine/sources/connectors/index.ts'
 import { postgres } from '../../../../engine/sources/upstreams/postgres.ts'
+import { mapped } from '../connectors/reach.ts'
 import { ME, setup } from '../polling/setup.ts'
 import { PASSWORD, type PostgresServer, postgresPrograms, startPostgres } from './server.ts'
 
@@ -42,6 +43,90 @@ async function all(more: Record<string, unknown>, cursor: string | null = null) 
     if (!polled.more) return { items, cursor: at }
   }
 }
+
+describe.skipIf(programs === null)('a table that is changed while it is read', () => {
+  const said = (items: readonly string[]) => items.map((item) => (JSON.parse(item) as { what: string }).what)
+  const grown = `at timestamptz, what text); INSERT INTO`
+  const rows = (from: number, to: number) =>
+    `SELECT '2026-11-20T12:00Z'::timestamptz + n / 10 * interval '1 s', 'row ' || n FROM generate_series(${from}, ${to}) n`
+
+  it.each([
+    ['gains a column, without a primary key', 'ALTER TABLE %t ADD COLUMN more text', null],
+    ['gains a primary key', 'ALTER TABLE %t ADD COLUMN id bigserial PRIMARY KEY', null],
+    [
+      'loses a column, without a primary key',
+      'ALTER TABLE %t DROP COLUMN extra',
+      /reading goes on behind at 2026/,
+    ],
+  ])('%s: nothing is read twice, and what comes then is', async (what, change, notice) => {
+    const table = what.replaceAll(/[^a-z]+/g, '_')
+    // More than the window, of many rows that share a value.
+    await db.query(`CREATE TABLE ${table} (extra text, ${grown} ${table} (at, what) ${rows(1, 2_504)}`)
+    const of = { table, cursor_column: 'at', limit: 1_000 }
+    const first = await all(of)
+    expect(said(first.items)).toHaveLength(2_504)
+    await db.query(change.replace('%t', table))
+    const changed = await poll(of, first.cursor)
+    expect(changed.items).toEqual([])
+    if (notice === null) expect(changed.notice).toBeUndefined()
+    else expect(changed.notice).toMatch(notice)
+    // Of the value that was read last, one that was committed late, and a new one.
+    await db.query(`INSERT INTO ${table} (at, what) VALUES ('2026-11-20T12:04:10Z', 'tie'),
+      ('2026-11-20T12:04:09Z', 'late'), ('2026-11-20T13:00Z', 'new')`)
+    const after = await all(of, changed.cursor)
+    expect(said(after.items)).toEqual(notice === null ? ['late', 'tie', 'new'] : ['new'])
+    expect((await all(of, after.cursor)).items).toEqual([])
+  })
+
+  it('is read on with a cursor of an older version', async () => {
+    await db.query(`CREATE TABLE older (${grown} older (at, what) ${rows(1, 30)}`)
+    const of = { table: 'older', cursor_column: 'at' }
+    const { cursor } = await all(of)
+    const { database, cursor: place } = JSON.parse(cursor!) as { database: string; cursor: object }
+    const old = JSON.stringify({ database, cursor: { ...place, by: undefined, state: undefined } })
+    await db.query(`INSERT INTO older VALUES ('2026-11-20T13:00Z', 'new')`)
+    expect(said((await all(of, old)).items)).toEqual(['new'])
+  })
+
+  it('says so where it was emptied and begun anew, so that new rows lie before those that were read', async () => {
+    await db.query(`CREATE TABLE anew (id serial PRIMARY KEY, what text);
+      INSERT INTO anew (what) SELECT 'a' FROM generate_series(1, 5)`)
+    const of = { table: 'anew', cursor_column: 'id' }
+    const { cursor } = await all(of)
+    await db.query('DELETE FROM anew WHERE id = 5')
+    expect((await poll(of, cursor)).notice).toBeUndefined()
+    await db.query(`INSERT INTO anew (id, what) VALUES (5, 'a')`)
+    await db.query('VACUUM FULL anew')
+    const written = await poll(of, cursor)
+    expect(written.notice).toBeUndefined()
+    await db.query(`TRUNCATE anew RESTART IDENTITY; INSERT INTO anew (what) VALUES ('b'), ('b')`)
+    const emptied = await poll(of, written.cursor)
+    expect(emptied.notice).toBe(
+      'the table was emptied, made anew or restored: its newest row (id 2) lies before what was read, and only rows behind id 5 are read; to read it from its beginning, make the source anew',
+    )
+    expect((await poll(of, emptied.cursor)).notice).toBe(emptied.notice)
+    await db.query(`INSERT INTO anew (what) SELECT 'c' FROM generate_series(1, 4)`)
+    const again = await all(of, emptied.cursor)
+    expect(ids(again.items)).toEqual([6])
+    expect((await poll(of, again.cursor)).notice).toBeUndefined()
+  })
+
+  it('is told of where it has no time_column, and columns are found in any case of letters', async () => {
+    await db.query(`CREATE TABLE cased (id int PRIMARY KEY, updated_at timestamptz);
+      INSERT INTO cased VALUES (1, '2026-11-20T12:00Z')`)
+    await expect(poll({ table: 'cased', cursor_column: 'id', time_column: 'made_at' })).rejects.toThrow(
+      'the table has no column made_at: correct time_column',
+    )
+    for (const more of [
+      { cursor_column: 'Updated_At' },
+      { cursor_column: 'ID', time_column: 'UPDATED_AT' },
+    ]) {
+      const of = { table: 'cased', ...more }
+      const [event] = mapped(postgres, config(of), await poll(of))
+      expect(event!.eventTime).toBe('2026-11-20T12:00:00+00:00')
+    }
+  })
+})
 
 describe.skipIf(programs === null)('a table', () => {
   it('is read from its beginning, a page at a time, each row once', async () => {
