@@ -4,7 +4,9 @@
  * decided here alone.
  */
 import { readFileSync } from 'node:fs'
-import type { Readable } from 'node:stream'
+import { type Duplex, pipeline, type Readable } from 'node:stream'
+import zlib from 'node:zlib'
+import { ownField } from '../../schemas/fields-of.ts'
 import type { Timers } from '../clock.ts'
 import {
   type Audience,
@@ -386,11 +388,30 @@ export function fetchOver(
     }
     const isEmpty = NO_BODY.has(status) || !stream
     if (isEmpty) stream?.resume()
-    return new Response(isEmpty ? null : bodyOf(stream, maxResponseBytes), {
-      status,
-      headers: listed(headers),
-    })
+    return new Response(
+      isEmpty ? null : bodyOf(unpacked(stream, headers['content-encoding']), maxResponseBytes),
+      {
+        status,
+        headers: listed(headers),
+      },
+    )
   }
+}
+
+/** By Content-Encoding: some servers compress whatever is asked for. */
+const DECODERS: Readonly<Record<string, () => Duplex>> = {
+  gzip: zlib.createGunzip,
+  'x-gzip': zlib.createGunzip,
+  deflate: zlib.createInflate,
+  br: zlib.createBrotliDecompress,
+  zstd: zlib.createZstdDecompress,
+}
+
+/** What was compressed, as `fetch` gives it; bounded by who reads it. */
+function unpacked(stream: Readable, encoding: string | string[] | undefined): Readable {
+  const decoder = ownField(DECODERS, String(encoding).trim().toLowerCase())
+  // Of an error its reader is told.
+  return decoder === undefined ? stream : pipeline(stream, decoder(), () => {})
 }
 
 /** Read as it is asked for. Not `Readable.toWeb`, which throws where undici's streams bring more after an end. */
@@ -400,7 +421,7 @@ function bodyOf(stream: Readable, limit: number): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const next = await chunks.next()
+        const next = await chunks.next().catch(streamFault)
         if (next.done) return controller.close()
         bytes += next.value.length
         if (bytes <= limit) return controller.enqueue(next.value)
@@ -411,6 +432,14 @@ function bodyOf(stream: Readable, limit: number): ReadableStream<Uint8Array> {
     },
     { highWaterMark: 0 },
   )
+}
+
+/** @throws the error, in words where what was to be unpacked is not what it says */
+function streamFault(error: unknown): never {
+  const { code } = error as { code?: unknown }
+  const isPacked = typeof code === 'string' && /^(Z_|ERR__?ERROR|ERR_BROTLI|ZSTD_|ERR_ZSTD)/.test(code)
+  if (!isPacked) throw error
+  throw new EgressError(faultOf('bad_answer', 'answer cannot be unpacked as its Content-Encoding says'))
 }
 
 function listed(headers: Readonly<Record<string, string | string[] | undefined>>): [string, string][] {

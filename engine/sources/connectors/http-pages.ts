@@ -20,7 +20,7 @@ import {
   scalar,
   UpstreamError,
 } from './connector.ts'
-import { retryAfter } from './upstream.ts'
+import { retryAfter, utf8Of } from './upstream.ts'
 
 /** Ids kept at least; what the last answer shows is never forgotten. */
 const IDS_KEPT = 2_000
@@ -139,7 +139,8 @@ export async function ask(request: Ask, reach: Reach): Promise<Answer> {
       await response.body?.cancel()
       throw refusal(request, response, clock.now())
     }
-    return { status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
+    const bytes = Buffer.from(await response.arrayBuffer())
+    return { status, headers: response.headers, bytes: utf8Of(bytes, response.headers.get('content-type')) }
   } catch (error) {
     if (error instanceof UpstreamError || signal.aborted) throw error
     if (error instanceof EgressError && error.fault.fault === 'too_large')
@@ -173,10 +174,11 @@ function unreachable(name: string, reason: string): string {
 
 function refusal({ name, credentialField }: Ask, { status, headers }: Response, now: number): UpstreamError {
   const retryAfterMs = retryAfter(headers.get('retry-after'), now)
-  if (status === 429)
-    return new UpstreamError(`rate limited by ${name} (429)${until(retryAfterMs, now)}`, retryAfterMs)
-  if (status >= 500)
-    return new UpstreamError(`${name} failed (${status})${until(retryAfterMs, now)}`, retryAfterMs)
+  const wait = until(retryAfterMs, now)
+  if (status === 429) return new UpstreamError(`rate limited by ${name} (429)${wait}`, retryAfterMs)
+  if (status >= 500) return new UpstreamError(`${name} failed (${status})${wait}`, retryAfterMs)
+  if (status === 403 && wait)
+    return new UpstreamError(`${name} refused the request for now (403)${wait}`, retryAfterMs)
   if (status === 401 || status === 403)
     return new UpstreamError(
       `${name} refused the request (${status}); check ${credentialField ?? 'the credential'} and what it may read`,
@@ -219,12 +221,12 @@ async function readPages(
   const most = config.pages_max ?? PAGES_MAX
   let asked: PageRequest = { url: config.url, ...(config.body ? { body: config.body } : {}) }
   for (let page = 1; ; page++) {
-    const { answer, value, entries } = await readPage(config, reach, asked)
+    const { answer, value, entries, isBeyond } = await readPage(config, reach, asked, page)
     const isRepeated = page > 1 && isSame(entries, pages.at(-1)!)
     pages.push(entries)
     const texts = pages.flatMap((one) => one.texts)
     const read = { here: entries.count, all: pages.reduce((sum, one) => sum + one.count, 0) }
-    const next = nextPage(config, asked, { answer, value, page, read })
+    const next = isBeyond ? null : nextPage(config, asked, { answer, value, page, read })
     const stop = isRepeated
       ? `page ${page} is the same as the one before; check paging and page_param`
       : stopOf(next, { page, most, entries: texts.length, ms: reach.clock.now() - began })
@@ -248,11 +250,25 @@ async function readPages(
 }
 
 /** @param asked where that is not what the config says. @throws UpstreamError */
-async function readPage(config: HttpPollConfig, reach: Reach, asked: PageRequest) {
-  const answer = await request(config, reach, asked)
+async function readPage(config: HttpPollConfig, reach: Reach, asked: PageRequest, page: number) {
+  // A page that is asked for by its number may be one too many, which some say so: Django REST framework does.
+  const isGuessed = page > 1 && (config.paging === 'page' || config.paging === 'offset')
+  const answer = await request(config, reach, asked, isGuessed ? [GONE] : [])
+  return { answer, isBeyond: answer.status === GONE, ...entriesOf(answer, config.payload_key ?? '') }
+}
+
+const GONE = 404
+const NOTHING = 204
+const NO_ENTRIES: Entries = { texts: [], count: 0, isList: true }
+
+/** @throws UpstreamError */
+export function entriesOf(answer: Answer, path: string): { value: unknown; entries: Entries } {
+  if (answer.status === NOTHING || answer.status === GONE) return { value: [], entries: NO_ENTRIES }
   const value = jsonOf(answer, API)
-  const path = config.payload_key ?? ''
-  return { answer, value, entries: entriesAt(answer.bytes, path) ?? missing(path, value) }
+  const found = entriesAt(answer.bytes, path) ?? missing(path, value)
+  // What has no list to show may say null: Go writes one so that was never made.
+  const isNull = !found.isList && found.texts[0] === 'null'
+  return { value, entries: isNull ? NO_ENTRIES : found }
 }
 
 function stopOf(
@@ -499,8 +515,16 @@ function urlFaults(text: string): string[] {
     : []
 }
 
-/** Asks once. @param page where another than the first is asked for. @throws UpstreamError */
-export function request(config: HttpPollConfig, reach: Reach, page?: PageRequest): Promise<Answer> {
+/**
+ * Asks once. @param page where another than the first is asked for. @param allow statuses that are answers too.
+ * @throws UpstreamError
+ */
+export function request(
+  config: HttpPollConfig,
+  reach: Reach,
+  page?: PageRequest,
+  allow: readonly number[] = [],
+): Promise<Answer> {
   const { url, body } = page ?? config
   const { method = 'GET', headers, credential, credential_header: header = CREDENTIAL_HEADER } = config
   // One from the environment often ends with the line break of the file it came from.
@@ -520,13 +544,14 @@ export function request(config: HttpPollConfig, reach: Reach, page?: PageRequest
       ...(method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {}),
       name: API,
       credentialField: 'Credential',
+      allow,
     },
     reach,
   )
 }
 
 /** @throws UpstreamError */
-export function missing(path: string, value: unknown): never {
+function missing(path: string, value: unknown): never {
   const names = Object.keys(contextOf(value)).slice(0, FIELDS_NAMED)
   const there = Array.isArray(value) ? 'a list' : `an object with ${names.join(', ') || 'no fields'}`
   throw new UpstreamError(`the answer has nothing at payload key ${path}; it is ${there}`)

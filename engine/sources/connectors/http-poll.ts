@@ -4,15 +4,14 @@ import { check } from '../../../schemas/index.ts'
 import type { HttpPollConfig, Label } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { parseDigits } from '../../log/ingest/json.ts'
-import { entriesAt } from '../../log/ingest/split.ts'
 import { parseEventTime } from '../../log/ingest/time.ts'
 import { type PollConnector, type Reach, UpstreamError } from './connector.ts'
 import {
   API,
   compileMapping,
+  entriesOf,
   jsonOf,
   mappedFields,
-  missing,
   pagingSeen,
   pollOnce,
   request,
@@ -59,9 +58,8 @@ async function discoverApi(given: Record<string, unknown>, reach: Reach): Promis
   const faults = requestFaults(config)
   if (faults.length) fail('invalid', faults.join('; '), { field: 'config' })
   const answer = await request(config, reach)
-  const value = jsonOf(answer, API)
-  const path = config.payload_key ?? listIn(value)
-  const entries = entriesAt(answer.bytes, path) ?? missing(path, value)
+  const path = config.payload_key ?? (answer.status === 204 ? '' : listIn(jsonOf(answer, API)))
+  const { value, entries } = entriesOf(answer, path)
   if (entries.count === 0)
     throw new UpstreamError('the API answers with an empty list; try again when it has entries')
   const sample = entries.texts.slice(0, SAMPLE).map((text) => flat(parseDigits(text)))

@@ -134,6 +134,27 @@ export function retryAfter(header: string | null, now: number): number | null {
   return asked === null ? null : Math.min(RETRY_AFTER_MAX_MS, asked)
 }
 
+/** As UTF-8 without a byte order mark, whatever it says it is in; what is in nothing known stays as it is. */
+export function utf8Of(bytes: Buffer, type: string | null): Buffer {
+  const named = /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(type ?? '')?.[1]
+  const mark = MARKS.find(([first]) => first.every((byte, i) => bytes[i] === byte))
+  const charset = (mark?.[1] ?? named ?? UTF8).toLowerCase()
+  if (charset === UTF8 || charset === 'utf8') return mark ? bytes.subarray(mark[0].length) : bytes
+  try {
+    return Buffer.from(new TextDecoder(charset).decode(bytes))
+  } catch {
+    // RangeError: a name that says nothing.
+    return bytes
+  }
+}
+
+const UTF8 = 'utf-8'
+const MARKS: readonly [first: readonly number[], charset: string][] = [
+  [[0xef, 0xbb, 0xbf], UTF8],
+  [[0xff, 0xfe], 'utf-16le'],
+  [[0xfe, 0xff], 'utf-16be'],
+]
+
 /** The way out says why in words without addresses; anything else keeps to itself. */
 function reasonOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return 'gave no answer in the time of a poll.'

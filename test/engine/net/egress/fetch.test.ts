@@ -1,8 +1,10 @@
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import {
   connectionsPerTarget,
   EgressError,
   type FetchBounds,
+  faultOf,
   fetchOver,
 } from '../../../../engine/net/fetch.ts'
 import { say } from './receiver.ts'
@@ -51,6 +53,29 @@ describe('the way out as a fetch', () => {
     more()
     expect(await reader.read()).toEqual({ done: false, value: 'two' })
     expect(await reader.read()).toEqual({ done: true, value: undefined })
+  })
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ])('unpacks what is sent as %s though it was not asked for, within the bounds', async (encoding, pack) => {
+    const answers: Record<string, Buffer> = {
+      '/': pack('packed'),
+      '/large': pack('x'.repeat(2_000)),
+      '/broken': Buffer.from('not packed at all'),
+    }
+    const target = await receiver((received, response) => {
+      response.writeHead(200, { 'content-encoding': encoding }).end(answers[received.path])
+    })
+    const { http } = over()
+    expect(await (await http(target.url)).text()).toBe('packed')
+    expect(target.received[0]!.headers['accept-encoding']).toBe('identity')
+    await expect((await http(`${target.url}large`)).text()).rejects.toThrow('answer is over 1000 bytes')
+    await expect((await http(`${target.url}broken`)).text()).rejects.toThrow(
+      new EgressError(faultOf('bad_answer', 'answer cannot be unpacked as its Content-Encoding says')),
+    )
   })
 
   it('ends a body that is too large, or that takes too long, or whose reader stops', async () => {

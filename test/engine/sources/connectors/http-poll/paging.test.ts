@@ -154,6 +154,23 @@ describe('http_poll reads further pages', () => {
     }
   })
 
+  it.each([
+    ['page', { paging: 'page', page_param: 'p' }, byPage],
+    ['offset', { paging: 'offset' }, byOffset],
+  ])('ends at the last page where the one behind it is not found, by %s', async (param, config, answer) => {
+    const { poll, upstream } = await pagedApi((received, page, url) => {
+      const said = answer(received, page, url)
+      return (said.body as object[]).length > 0 ? said : { status: 404, body: { detail: 'Invalid page.' } }
+    })
+    expect(await poll(config)).toEqual({
+      ids: Array.from({ length: 35 }, (_, i) => 35 - i),
+      notice: undefined,
+    })
+    expect(upstream.received.at(-1)!.path).toContain(param[0])
+    upstream.answer = () => ({ status: 404, body: {} })
+    await expect(poll(config)).rejects.toThrow('the API has nothing at this URL (404)')
+  })
+
   it('stores nothing of a poll one page of which fails, and waits as long as it is asked to', async () => {
     const { poll } = await pagedApi((received, page, url) =>
       paramOf(received.path, 'offset', 0) === SIZE

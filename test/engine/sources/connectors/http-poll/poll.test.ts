@@ -89,6 +89,30 @@ describe('the entries', () => {
     expect((await poll({ payload_key: 'data.flat' })).items).toEqual(['7'])
   })
 
+  const TEXT = '[{"id":1,"city":"Zürich"}]'
+  it.each([
+    ['a byte order mark', 'application/json', Buffer.from(`\ufeff${TEXT}`)],
+    ['Latin-1', 'application/json; charset=ISO-8859-1', Buffer.from(TEXT, 'latin1')],
+    ['UTF-16', 'application/json; charset=utf-16', Buffer.from(`\ufeff${TEXT}`, 'utf16le')],
+    ['a charset that is none', 'application/json; charset="x-none"', Buffer.from(TEXT)],
+  ])('are read in %s', async (_form, type, bytes) => {
+    const { poll } = await api((_received, response) => {
+      response.writeHead(200, { 'content-type': type }).end(bytes)
+    })
+    expect((await poll({ id_field: 'id' })).items).toEqual(['{"id":1,"city":"Zürich"}'])
+  })
+
+  it.each([
+    ['no content', say(204), {}],
+    ['null', json(null), {}],
+    ['null at the payload key', json({ items: null }), { payload_key: 'items' }],
+  ])('are none where the API answers with %s', async (_what, answer, config) => {
+    const { poll } = await api(answer)
+    const polled = await poll({ id_field: 'id', ...config })
+    expect([polled.items, polled.notice]).toEqual([[], undefined])
+    expect((await poll(config)).items).toEqual([])
+  })
+
   it('of a list over 1,000 are the first, and that is said', async () => {
     const { poll } = await api(json(Array.from({ length: 1_234 }, (_, id) => ({ id }))))
     const { items, notice } = await poll({ id_field: 'id' })
@@ -179,6 +203,13 @@ describe('an API that fails', () => {
     ],
     [503, { 'retry-after': '0' }, 'the API failed (503); it asks to be left alone until 03:04 UTC', 0],
     [401, {}, 'the API refused the request (401); check Credential and what it may read', null],
+    [403, {}, 'the API refused the request (403); check Credential and what it may read', null],
+    [
+      403,
+      { 'retry-after': '60' },
+      'the API refused the request for now (403); it asks to be left alone until 03:05 UTC',
+      60_000,
+    ],
     [404, {}, 'the API has nothing at this URL (404); check the URL', null],
     [418, {}, 'the API answered 418; check the URL and what is sent', null],
   ])('with %s says so', async (status, headers, message, wait) => {
