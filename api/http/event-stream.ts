@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Identity } from './auth.ts'
 import type { Doors } from './doors.ts'
+import { isHead } from './head.ts'
 
 const HEARTBEAT_MS = 15_000
 const REVOKED_CHECK_MS = 500
@@ -28,8 +29,9 @@ export function openEventStream(
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
   })
-  response.write('retry: 2000\n\n')
-  const heartbeat = setInterval(() => response.write(': beat\n\n'), HEARTBEAT_MS)
+  if (isHead(reply.request.raw)) response.end()
+  else response.write('retry: 2000\n\n')
+  const heartbeat = setInterval(() => writeTo(response, ': beat\n\n'), HEARTBEAT_MS)
   const revoked = setInterval(() => {
     if (!auth.stillHolds(identity)) response.end()
   }, REVOKED_CHECK_MS)
@@ -42,4 +44,9 @@ export function openEventStream(
     closed()
   })
   return response
+}
+
+/** Writes to a stream, unless that was ended: its last bytes may still be on the way to a slow reader. */
+export function writeTo(stream: ServerResponse, text: string): void {
+  if (!stream.writableEnded) stream.write(text)
 }

@@ -25,6 +25,7 @@ import { Connections, connectionBounds } from './connections.ts'
 import { type Checked, DirectIngest } from './direct-ingest.ts'
 import type { Doors, OtlpGrpcState, ServerConfig } from './doors.ts'
 import { checkHost, checkOrigin, checkRawHeaders, outcomeOf } from './guard.ts'
+import { asGet } from './head.ts'
 import { takeJson } from './json.ts'
 import { isApiPath, notFound } from './not-found.ts'
 import { oauthRoutes } from './oauth/routes.ts'
@@ -88,12 +89,6 @@ const HTTP = {
   keepAliveTimeout: 75_000,
   // A request without a Host is refused by the guard: Node's own answer has no body.
   requireHostHeader: false,
-}
-
-/** Makes a HEAD the GET of its address (RFC 9110, 9.3.2): Node, which read the request, sends no body to it. */
-function asGet(request: IncomingMessage): string {
-  if (request.method === 'HEAD') request.method = 'GET'
-  return request.url!
 }
 
 /** Builds the server; it listens when told to. */

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AskCaller, fail, SvcError } from '../../../engine/index.ts'
 import type { AskRequest } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { openEventStream } from '../event-stream.ts'
+import { openEventStream, writeTo } from '../event-stream.ts'
 import { answers, body, fields, headers } from '../validate.ts'
 
 type Of = { Params: { turn: string } }
@@ -95,7 +95,7 @@ export function askRoutes(app: FastifyInstance, doors: Doors): void {
     }
     write = (text) => {
       if (response.writableLength > BUFFER_MAX) response.destroy()
-      else response.write(text)
+      else writeTo(response, text)
     }
     end = () => void response.end()
     const isEnded = waiting.at(-1) === ''

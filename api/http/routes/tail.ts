@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { fail, rowJson, SvcError, type TailMessage } from '../../../engine/index.ts'
 import type { Doors } from '../doors.ts'
-import { openEventStream } from '../event-stream.ts'
+import { openEventStream, writeTo } from '../event-stream.ts'
 import { answers, fields, headers } from '../validate.ts'
 
 /** A reader further behind than this is told of a gap instead of filling memory. */
@@ -91,12 +91,12 @@ class Stream {
 
   send(message: TailMessage): void {
     if ('notice' in message) {
-      this.response.write(`event: notice\ndata: ${JSON.stringify({ notice: message.notice })}\n\n`)
+      writeTo(this.response, `event: notice\ndata: ${JSON.stringify({ notice: message.notice })}\n\n`)
       return
     }
     if ('incident' in message) {
       if (this.response.writableLength <= BUFFER_MAX)
-        this.response.write(`event: incident\ndata: ${JSON.stringify({ incident: message.incident })}\n\n`)
+        writeTo(this.response, `event: incident\ndata: ${JSON.stringify({ incident: message.incident })}\n\n`)
       return
     }
     if ('missed' in message) {
@@ -110,7 +110,7 @@ class Stream {
       if (this.response.writableLength > BUFFER_MAX) this.missed++
       else {
         this.tellGap()
-        this.response.write(`id: ${row.id}\nevent: event\ndata: ${rowJson(row)}\n\n`)
+        writeTo(this.response, `id: ${row.id}\nevent: event\ndata: ${rowJson(row)}\n\n`)
         this.lastId = row.id
       }
     }
@@ -118,7 +118,8 @@ class Stream {
 
   private tellGap(): void {
     if (this.missed === 0 || this.response.writableLength > BUFFER_MAX) return
-    this.response.write(
+    writeTo(
+      this.response,
       `event: gap\ndata: ${JSON.stringify({ missed: this.missed, after_id: this.lastId })}\n\n`,
     )
     this.missed = 0

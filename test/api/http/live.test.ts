@@ -83,6 +83,27 @@ describe('a live tail', () => {
     await door.close()
   })
 
+  it('answers HEAD with its headers alone, and holds no stream for it', async () => {
+    const door = await openDoor({ secured: true })
+    const base = await door.app.listen({ port: 0, host: '127.0.0.1' })
+    await door.source('app', {})
+    const headers = door.as((await door.key(['read'])).secret)
+    // More than a credential may have streams open.
+    for (let n = 0; n < 21; n++) {
+      const answer = await fetch(`${base}/api/tail?source=app`, { method: 'HEAD', headers })
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        200,
+        'text/event-stream; charset=utf-8',
+      ])
+    }
+    const refused = await fetch(`${base}/api/tail?source=nosuch`, { method: 'HEAD', headers })
+    expect(refused.status).toBe(404)
+    const stream = await fetch(`${base}/api/tail?source=app`, { headers })
+    expect(stream.status).toBe(200)
+    await stream.body!.cancel()
+    await door.close()
+  })
+
   it('refuses a label that is no pair', async () => {
     const door = await openDoor()
     expect((await door.call('GET', '/api/tail?label=service')).json().detail).toBe('label must be name=value')
