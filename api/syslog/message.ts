@@ -15,10 +15,20 @@ const BOM = '\ufeff'
 const PRI = /^<(0|[1-9]\d{0,2})>/
 const ISO = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)`
 const HEADER = new RegExp(`^1 (-|${ISO}) ([!-~]{1,255}) ([!-~]{1,48}) ([!-~]{1,128}) ([!-~]{1,32})(?: |$)`)
+const MONTHS = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)'
 /** Also with a year and with parts of a second, as network devices write it, and with ISO times, as relays do. */
 const OLD_HEADER = new RegExp(
-  String.raw`^((?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (?: \d|\d\d|\d)(?: \d{4})? \d\d:\d\d:\d\d(?:\.\d{1,6})?|${ISO}) (\S+)(?: |$)`,
+  String.raw`^(${MONTHS} (?: \d|\d\d|\d)(?: \d{4})? \d\d:\d\d:\d\d(?:\.\d{1,6})?|${ISO}) (\S+)(?: |$)`,
 )
+/**
+ * Cisco's devices: a number, its name and the zone where they are set to say these, then `%FACILITY-SEVERITY-MNEMONIC`.
+ * A `*` or `.` says that the clock is not set by NTP, or was not of late.
+ */
+const CISCO = new RegExp(
+  String.raw`^(?:\d+: )?(?:([^\s:%*.][^\s:%]*): )?[*.]?(${MONTHS} (?: \d|\d\d|\d)(?: \d{4})? \d\d:\d\d:\d\d(?:\.\d{1,6})?)(?: ([A-Z]{1,5}))?(?: ([^\s:]+))? ?: (?=%[A-Z][\w-]*-[0-7]-\w+: )`,
+)
+/** Zones whose names say their offset, as times take them. */
+const OFFSETS = /^(?:Z|UT|UTC|GMT|[ECMP][SD]T)$/
 const TAG = /^([^\s:[\]<>]{1,64})(?:\[([^\]\s]{0,64})\])?: ?/
 const SD_ID = /([^\s=\]"]{1,64})/y
 const SD_PARAM = / +([^\s=\]"]{1,64})="((?:[^"\\\]]|\\[\s\S])*)"/y
@@ -58,7 +68,9 @@ export function parseMessage(bytes: Uint8Array): SyslogMessage {
     severity: SEVERITIES[number & 7]!,
   }
   const rest = raw.slice(priority[0].length)
-  return modern(known, rest) ?? old(known, rest) ?? { ...known, message: withoutBom(rest) }
+  return (
+    modern(known, rest) ?? cisco(known, rest) ?? old(known, rest) ?? { ...known, message: withoutBom(rest) }
+  )
 }
 
 function modern(known: SyslogMessage, rest: string): SyslogMessage | null {
@@ -105,6 +117,22 @@ function structuredData(body: string): { data: SyslogMessage['data']; end: numbe
   }
   if (at === 0 || (at < body.length && body[at] !== ' ')) return null
   return { data: Object.fromEntries(elements), end: Math.min(at + 1, body.length) }
+}
+
+function cisco(known: SyslogMessage, rest: string): SyslogMessage | null {
+  const header = CISCO.exec(rest)
+  if (!header) return null
+  const [whole, before, time, zone, behind] = header
+  const body = rest.slice(whole.length)
+  const app = /^%[^:]+/.exec(body)![0]
+  return {
+    ...known,
+    form: 'rfc3164',
+    time: zone !== undefined && OFFSETS.test(zone) ? `${time} ${zone}` : time!,
+    host: before ?? behind ?? null,
+    app,
+    message: body.slice(app.length + 2),
+  }
 }
 
 function old(known: SyslogMessage, rest: string): SyslogMessage | null {

@@ -125,6 +125,35 @@ describe('senders that follow neither', () => {
       expect(parse(text)).toMatchObject({ form: 'unknown', severity: null, message: text })
   })
 
+  /** In the forms of Cisco's guides: System Message Logging of IOS, Configuring Logging of ASA, NX-OS System Messages. */
+  it.each([
+    ['45: *Oct 11 22:14:15.123: %SYS-5-CONFIG_I: Configured', 'Oct 11 22:14:15.123', null, 'SYS-5-CONFIG_I'],
+    [
+      '1045: router1: Oct 11 22:14:15.123 CET: %LINK-3-UPDOWN: Configured',
+      'Oct 11 22:14:15.123',
+      'router1',
+      'LINK-3-UPDOWN',
+    ],
+    [
+      '.Oct 11 22:14:15 UTC: %SEC-6-IPACCESSLOGP: Configured',
+      'Oct 11 22:14:15 UTC',
+      null,
+      'SEC-6-IPACCESSLOGP',
+    ],
+    ['Oct 11 2025 22:14:15 fw-1 : %ASA-6-302013: Configured', 'Oct 11 2025 22:14:15', 'fw-1', 'ASA-6-302013'],
+    ['Oct 11 2025 22:14:15: %ASA-6-302013: Configured', 'Oct 11 2025 22:14:15', null, 'ASA-6-302013'],
+    [
+      'Oct  1 22:14:15 EST fw-1 : %FTD-session-6-302013: Configured',
+      'Oct  1 22:14:15 EST',
+      'fw-1',
+      'FTD-session-6-302013',
+    ],
+  ])('of Cisco say their time, their name and what they are about: %s', (text, time, host, app) => {
+    expect(parse(`<166>${text}`)).toMatchObject({
+      ...{ form: 'rfc3164', severity: 'info', time, host, app: `%${app}`, message: 'Configured' },
+    })
+  })
+
   it('bytes that are no UTF-8 are Latin-1', () => {
     expect(parseMessage(Buffer.from('<13>Gr\xfc\xdfe', 'latin1')).message).toBe('Grüße')
     expect(parse('<13>Grüße').message).toBe('Grüße')
