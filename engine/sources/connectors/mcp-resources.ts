@@ -29,6 +29,8 @@ const RESOURCES_MAX = 500
 const PAGES_MAX = 20
 /** Read in one poll; the next goes on. */
 const READS_MAX = 100
+/** Of the 20 seconds of a poll: a server may take its time for each, and what was read is not to be lost. */
+const READING_MS = 12_000
 /** Characters of a resource that are stored. */
 const TEXT_KEPT = 64 * 1024
 const URI_MAX = 2_000
@@ -125,6 +127,7 @@ async function pollResources(
   reach: Reach,
 ): Promise<Polled> {
   const known: Known = new Map(cursor === null ? [] : (JSON.parse(cursor) as [string, Entry][]))
+  const began = reach.clock.now()
   return await connected(config, reach, async (ask) => {
     const { resources, notice } = await list(ask, config)
     const listed = new Map(resources.map((one) => [one.uri, one]))
@@ -133,7 +136,8 @@ async function pollResources(
     const gone = notice ? [] : [...known].filter(([uri]) => !listed.has(uri))
     for (const [uri] of gone) known.delete(uri)
     const due = dueOf(listed, known)
-    const { changes, faults } = await readDue(ask, due.slice(0, READS_MAX), known)
+    const isOver = () => reach.clock.now() - began >= READING_MS
+    const { changes, faults, read } = await readDue(ask, due.slice(0, READS_MAX), known, isOver)
     const items: ResourceItem[] = [
       ...changes.map((change) => ({ ...change, time })),
       ...gone.map(([uri, { name }]) => ({ change: 'gone' as const, uri, name, time })),
@@ -146,7 +150,7 @@ async function pollResources(
       items: items.map((item) => JSON.stringify(item)),
       cursor: JSON.stringify([...known]),
       // Those that were never read; the others are read in turn, poll by poll.
-      ...(due.slice(READS_MAX).some(({ uri }) => !known.has(uri)) ? { more: true } : {}),
+      ...(due.slice(read).some(({ uri }) => !known.has(uri)) ? { more: true } : {}),
       ...(told.length ? { notice: told.join(' ') } : {}),
     }
   })
@@ -167,10 +171,14 @@ async function readDue(
   ask: Ask,
   due: readonly Listed[],
   known: Known,
-): Promise<{ changes: Omit<ResourceItem, 'time'>[]; faults: string[] }> {
+  isOver: () => boolean,
+): Promise<{ changes: Omit<ResourceItem, 'time'>[]; faults: string[]; read: number }> {
   const changes: Omit<ResourceItem, 'time'>[] = []
   const faults: string[] = []
+  let read = 0
   for (const one of due) {
+    if (read > 0 && isOver()) break
+    read++
     const before = known.get(one.uri)
     const held = await contentOf(ask, one.uri)
     if (typeof held === 'string') faults.push(`${oneLine(one.name, 80)}: ${held}`)
@@ -181,7 +189,7 @@ async function readDue(
       typeof held === 'string' ? before : { hash: held.hash, modified: one.modified, name: one.name }
     if (entry) known.set(one.uri, entry)
   }
-  return { changes, faults }
+  return { changes, faults, read }
 }
 
 const shown = ({ uri, name, title, mimeType, modified }: Listed): Omit<ResourceItem, 'change' | 'time'> => ({

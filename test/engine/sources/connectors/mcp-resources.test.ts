@@ -101,6 +101,24 @@ const b = { uri: 'note://b', name: 'b', text: '{"owner":"pay"}' }
 const items = (polled: { items: readonly string[] }) => polled.items.map((item) => JSON.parse(item))
 
 describe('resources of an MCP server', () => {
+  it('are read as far as the time of a poll goes, and the rest by the next, where each takes long', async () => {
+    const all = Array.from({ length: 30 }, (_, n) => ({ uri: `note://${n}`, name: `${n}`, text: `${n}` }))
+    const server = await serving(all)
+    const out = reach()
+    const note = server.reads.push.bind(server.reads)
+    server.reads.push = (uri) => {
+      out.now += 1_000
+      return note(uri)
+    }
+    const first = await mcpResources.poll(config(server.url), null, out)
+    expect([first.items.length, first.more]).toEqual([12, true])
+    const second = await mcpResources.poll(config(server.url), first.cursor, out)
+    const third = await mcpResources.poll(config(server.url), second.cursor, out)
+    expect(third.more).toBeUndefined()
+    const names = [first, second, third].flatMap((polled) => items(polled).map(({ name }) => name))
+    expect(names).toEqual(all.map(({ name }) => name))
+  })
+
   it.each<Options>([{}, { revision: 'modern' }, { pageSize: 1 }])(
     'are an event each when they are new, of a server of %j',
     async (options) => {
