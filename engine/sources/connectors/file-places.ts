@@ -22,6 +22,8 @@ export interface Identity {
   inode: string
   /** When it was made, ns since 1970, where the file system says it: inodes are used again. */
   born?: string
+  /** It is before the last change: some systems give that for it, which is another each time. */
+  isSure?: true
 }
 
 /** Of a file, by its path. */
@@ -54,14 +56,19 @@ export interface Met {
 /** By the path of each. */
 export type Cursor = Record<string, Place>
 
-export const identityOf = ({ dev, ino, birthtimeNs }: BigIntStats): Identity => ({
-  inode: `${dev}:${ino}`,
-  ...(birthtimeNs > 0n ? { born: String(birthtimeNs) } : {}),
+export const identityOf = (info: Pick<BigIntStats, 'dev' | 'ino' | 'birthtimeNs' | 'ctimeNs'>): Identity => ({
+  inode: `${info.dev}:${info.ino}`,
+  ...(info.birthtimeNs > 0n ? { born: String(info.birthtimeNs) } : {}),
+  ...(info.birthtimeNs < info.ctimeNs ? { isSure: true } : {}),
 })
 
-/** Of what an older version kept, and where the file system does not say it, the inode alone tells. */
-export const isOf = (place: Identity, { inode, born }: Identity): boolean =>
-  place.inode === inode && (place.born === undefined || born === undefined || place.born === born)
+/** Of what an older version kept, and where the system does not say it, the inode alone tells. */
+export const isOf = (place: Identity, file: Identity): boolean =>
+  place.inode === file.inode &&
+  (place.born === file.born ||
+    place.born === undefined ||
+    file.born === undefined ||
+    !(place.isSure || file.isSure))
 
 export const isHeadOf = async (handle: FileHandle, { head, headBytes }: Place): Promise<boolean> =>
   (await marksOf(handle, headBytes, 0)).head === head

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { identityOf, isOf } from '../../../../engine/sources/connectors/file-places.ts'
 import { fileSource } from './reach.ts'
 
 let folder: string
@@ -113,5 +114,26 @@ describe('files of one form over rotation', () => {
     expect((await poll()).lines.sort()).toEqual(['new in the newest', 'new in the oldest'])
     writeFileSync(join(folder, 'app.log-103'), 'a new one\n')
     expect((await poll()).lines).toEqual(['a new one'])
+  })
+})
+
+describe('which file is which', () => {
+  const info = { dev: 1n, ino: 2n, birthtimeNs: 10n, ctimeNs: 20n }
+  const is = (a: object, b: object) => isOf(identityOf({ ...info, ...a }), identityOf({ ...info, ...b }))
+
+  it('is told by its inode, and by when it was made', () => {
+    expect(is({}, { ctimeNs: 30n })).toBe(true)
+    expect(is({}, { ino: 3n })).toBe(false)
+    expect(is({}, { birthtimeNs: 11n })).toBe(false)
+    // One that was not changed since it was made.
+    expect(is({}, { birthtimeNs: 30n, ctimeNs: 30n })).toBe(false)
+    expect(is({ ctimeNs: 10n }, {})).toBe(true)
+    // Of a version that kept the inode alone.
+    expect(isOf({ inode: '1:2' }, identityOf(info))).toBe(true)
+  })
+
+  it('is told by its inode alone where the system says 0, or the time of the last change', () => {
+    expect(is({ birthtimeNs: 0n }, { birthtimeNs: 0n, ctimeNs: 30n })).toBe(true)
+    expect(is({ birthtimeNs: 20n }, { birthtimeNs: 30n, ctimeNs: 30n })).toBe(true)
   })
 })
