@@ -95,6 +95,13 @@ test('a catalog file shows its problems where they are, then its plan, then is a
   await page.keyboard.insertText('sources:\n  - name: gw\n    connector: webhook\n')
   await expect(page.getByText('2 to create, 0 to change, 0 to delete.')).toBeVisible()
   await page.getByLabel('Why').fill('first file')
+  // It is not lost to a look elsewhere, and is kept nowhere: it may hold secrets.
+  await page.getByText('Drift', { exact: true }).click()
+  await goTo(page, `${daemon.url}/sources`)
+  await expect(page.getByRole('heading', { level: 1, name: 'Sources' })).toBeVisible()
+  await goTo(page, `${daemon.url}/changes?tab=catalog&view=import`)
+  await expect(page.getByLabel('Why')).toHaveValue('first file')
+  expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('connector: webhook')
   await page.getByRole('button', { name: 'Apply 2 changes' }).click()
   await expect(page.getByText('The catalog is imported')).toBeVisible()
   await page.getByText('Export', { exact: true }).click()

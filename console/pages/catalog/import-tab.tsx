@@ -21,12 +21,17 @@ const CHECKED = 'catalog-check'
 /** What an import deletes at most unless it is told otherwise. */
 const DELETIONS = 10
 
+const BLANK = { yaml: '', file: null as string | null, prune: false, deletions: DELETIONS, why: '' }
+/** As it was left for another tab or page. Nowhere but in memory: what is typed may hold secrets. */
+let left = BLANK
+
 export function ImportTab() {
-  const [yaml, setYaml] = useState('')
-  const [file, setFile] = useState<string | null>(null)
-  const [prune, setPrune] = useState(false)
-  const [deletions, setDeletions] = useState(DELETIONS)
-  const [why, setWhy] = useState('')
+  const [form, setForm] = useState(left)
+  const { yaml, file, prune, deletions, why } = form
+  const set = (some: Partial<typeof BLANK>): void => {
+    left = { ...left, ...some }
+    setForm(left)
+  }
   const [settled] = useDebouncedValue(yaml, 400)
   const place = useRef<EditorPlace>(null)
   const queries = useQueryClient()
@@ -51,21 +56,14 @@ export function ImportTab() {
       said: ({ change_set }) =>
         change_set === null ? 'Nothing changed' : 'The catalog is imported; undo it under Changes',
       // The next text is another file, with a name, a reason and a bound of its own.
-      onDone: () => {
-        setYaml('')
-        setFile(null)
-        setWhy('')
-        setPrune(false)
-        setDeletions(DELETIONS)
-      },
+      onDone: () => set(BLANK),
       quiet: true,
     },
   )
   const changes = plan && problems.length === 0 ? plan.creates + plan.updates + plan.deletes : 0
   const open = async (chosen: File | null) => {
     if (!chosen) return
-    setYaml(await chosen.text())
-    setFile(chosen.name)
+    set({ yaml: await chosen.text(), file: chosen.name })
   }
   const goTo = ({ line, column }: CatalogProblem) => place.current?.goTo(line, column)
   return (
@@ -73,15 +71,15 @@ export function ImportTab() {
       <ImportOptions
         onFile={(chosen) => void open(chosen)}
         prune={prune}
-        onPrune={setPrune}
+        onPrune={(next) => set({ prune: next })}
         deletions={deletions}
-        onDeletions={setDeletions}
+        onDeletions={(next) => set({ deletions: next })}
       />
       {apply.data?.ingest_keys && <IngestKeysOnce keys={apply.data.ingest_keys} />}
       <Suspense fallback={<LoadingRows />}>
         <CodeEditor
           value={yaml}
-          onChange={setYaml}
+          onChange={(next) => set({ yaml: next })}
           language="yaml"
           label="Catalog file to import"
           problems={problems}
@@ -95,7 +93,7 @@ export function ImportTab() {
       <Refusal error={apply.error} title="Couldn’t import the file" />
       {fingerprint && changes > 0 && (
         <Group align="flex-end">
-          <WhyInput file={name} value={why} onChange={setWhy} />
+          <WhyInput file={name} value={why} onChange={(next) => set({ why: next })} />
           <Button
             loading={apply.isPending}
             disabled={settled !== yaml || checked.isFetching}

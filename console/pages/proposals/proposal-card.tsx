@@ -6,6 +6,8 @@ import { callerText } from '../../../schemas/caller-words.ts'
 import type { Proposal } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Mark, type Tone } from '../../parts/mark.tsx'
 import { PlanBacktestSection } from '../../parts/plan-backtest.tsx'
 import { PlanView } from '../../parts/plan-view.tsx'
@@ -77,11 +79,15 @@ function Decision({ proposal }: { proposal: Proposal }) {
 }
 
 function Decline({ proposal, onClose }: { proposal: Proposal; onClose: () => void }) {
-  const [reason, setReason] = useState('')
+  const kept = useDraft({ form: `decline:${proposal.id}`, start: '' })
+  const { value: reason, set: setReason } = kept
   const decline = useChange(() => declared.declineProposal(proposal.id, reason.trim()), {
     failed: 'Couldn’t decline the proposal',
     said: () => 'Declined; nothing was changed',
-    onDone: onClose,
+    onDone: () => {
+      kept.done()
+      onClose()
+    },
   })
   return (
     <Modal opened onClose={onClose} title="Decline this proposal?" centered>
@@ -92,6 +98,7 @@ function Decline({ proposal, onClose }: { proposal: Proposal; onClose: () => voi
         }}
       >
         <Stack>
+          <DraftRestored of={kept} />
           <TextInput
             label="Reason"
             description="Shown to whoever proposed the change"
