@@ -51,6 +51,12 @@ test('beside the menu an event says what it says, and no name of a table is brok
       )
       if (least < TEXT_LEAST) wrong.push(`${path} at ${width}: ${least} px of text`)
     }
+    await goTo(page, `${daemon.url}/incidents/1`)
+    await expect(page.locator('.evidence-row[data-kind="change"]').first()).toBeVisible()
+    const narrow = await page.evaluate<number>(
+      `Math.min(...[...document.querySelectorAll('.evidence-row > a:not([class])')].map((one) => one.offsetWidth))`,
+    )
+    if (narrow < TEXT_LEAST) wrong.push(`evidence at ${width}: ${narrow} px of text`)
     for (const path of ['/agents', '/triggers', '/sources', '/runs']) {
       await goTo(page, daemon.url + path)
       await expect(page.locator('main td').first()).toBeVisible()
