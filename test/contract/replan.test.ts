@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Fields, type Instance, startInstance } from './instance.ts'
 
 interface Project extends Fields {
@@ -248,6 +248,35 @@ describe('a new plan that renames its parts', () => {
     ])
     expect((await svc.call('GET', AGENT)).status).toBe(404)
   })
+})
+
+it('an export says what a hand wired of planned parts, and an import elsewhere wires it so', async () => {
+  const { id } = await make('webhook_watch', { service: 'shop' })
+  const handoff = { agent: 'shop-first-look', verdict: 'investigate', to: 'shop-investigator' }
+  const wiring = {
+    wakes: [
+      { trigger: 'shop-errors', agent: 'shop-first-look', enabled: true },
+      { trigger: 'shop-errors', agent: 'shop-investigator', enabled: true },
+    ],
+    handoffs: [
+      { ...handoff, cooldown: '5m' },
+      { ...handoff, verdict: 'look', cooldown: '30m' },
+    ],
+  }
+  const exported = async (from: Instance) => (await from.call('GET', '/api/catalog/export')).text
+  expect(await exported(svc)).not.toContain('wiring:')
+  await svc.put(`/api/projects/${id}/wiring`, wiring)
+  const yaml = await exported(svc)
+  expect(yaml.slice(yaml.indexOf('wiring:'))).toBe(`wiring:
+  - { project: P, wake: shop-errors, agent: shop-investigator }
+  - { project: P, agent: shop-first-look, verdict: investigate, to: shop-investigator, cooldown: 5m }
+  - { project: P, agent: shop-first-look, verdict: look, to: shop-investigator }
+`)
+  const other = await startInstance()
+  onTestFinished(() => other.stop())
+  await other.post('/api/catalog/import', { yaml })
+  expect((await other.get<Project>('/api/projects/P')).wiring).toEqual(wiring)
+  expect(await exported(other)).toBe(yaml)
 })
 
 describe('an MCP server that the new plan makes under another name', () => {

@@ -38,6 +38,7 @@ import { isReference, maskAddresses, maskNamed, type SecretNames } from '../../n
 import { addressFields, connectorOf, secretFields } from '../../sources/connectors/index.ts'
 import type { Templates } from '../projects/present.ts'
 import { saidOf } from '../projects/project-spec.ts'
+import { plannedWiring } from '../projects/template-plan.ts'
 
 /** Which part of an instance is exported, and in whose words. */
 interface ExportOf {
@@ -314,9 +315,8 @@ function wakeRows(world: ExportWorld, doc: ProjectDoc): Rows {
     const on = enabled === true || isStopped(doc, trigger, agent)
     const isSaid =
       homeOf(world, agent) === doc && wakesOf.get(agent)!.length === 1 && !isPlanned(world, 'agent', agent)
-    const isOfPlan =
-      isTemplated(doc) && on && isPlanned(world, 'trigger', trigger) && isPlanned(world, 'agent', agent)
-    return isSaid || isOfPlan
+    const isOfPlan = isPlanned(world, 'trigger', trigger) && isPlanned(world, 'agent', agent) && on
+    return isSaid || (isOfPlan && world.ofPlan(doc).has(wakeKey(trigger, agent)))
       ? []
       : [{ project: doc.name, wake: trigger, agent, ...(on ? {} : { enabled: false }) }]
   })
@@ -325,13 +325,39 @@ function wakeRows(world: ExportWorld, doc: ProjectDoc): Rows {
 function handoffRows(world: ExportWorld, doc: ProjectDoc): Rows {
   return world.wiring(doc).handoffs.flatMap(({ agent, verdict, to, cooldown }) => {
     const isSaid = homeOf(world, agent) === doc && !isPlanned(world, 'agent', agent)
-    const isOfPlan = isTemplated(doc) && isPlanned(world, 'agent', agent) && isPlanned(world, 'agent', to)
-    return isSaid || isOfPlan ? [] : [{ project: doc.name, agent, verdict, to, ...cooldownOf(cooldown) }]
+    const isOfPlan = isPlanned(world, 'agent', agent) && isPlanned(world, 'agent', to)
+    return isSaid || (isOfPlan && world.ofPlan(doc).has(handoffKey(agent, verdict, to, cooldown)))
+      ? []
+      : [{ project: doc.name, agent, verdict, to, ...cooldownOf(cooldown) }]
   })
 }
 
 const isPlanned = ({ planned }: ExportWorld, kind: string, name: string): boolean =>
   planned.get(`${kind}:${name}`) === 'planned'
+
+const wakeKey = (trigger: string, agent: string): string => JSON.stringify([trigger, agent])
+
+const handoffKey = (agent: string, verdict: string, to: string, cooldown = HANDOFF_COOLDOWN): string =>
+  JSON.stringify([agent, verdict, to, cooldown])
+
+/** What the templates of projects wire, worked out once: a wire that a hand made is not the plan's, whatever it is between. */
+function indexPlans(templates: Templates): (doc: ProjectDoc) => ReadonlySet<string> {
+  const known = new Map<ProjectDoc, ReadonlySet<string>>()
+  const wiresOf = ({ template, params = {}, plan }: ProjectDoc): string[] => {
+    const file = templates.get(template)
+    if (!file) return []
+    const { wakes, handoffs } = plannedWiring(file, params, (kind, key) => plan?.[kind]?.[key]?.name)
+    return [
+      ...wakes.filter(({ enabled }) => enabled).map(({ trigger, agent }) => wakeKey(trigger, agent)),
+      ...handoffs.map(({ agent, verdict, to, cooldown }) => handoffKey(agent, verdict, to, cooldown)),
+    ]
+  }
+  return (doc) => {
+    const wires = known.get(doc) ?? new Set(wiresOf(doc))
+    known.set(doc, wires)
+    return wires
+  }
+}
 
 const isStopped = (doc: ProjectDoc, trigger: string, agent: string): boolean =>
   doc.stopped?.wakes?.[trigger]?.[agent] === true
@@ -368,6 +394,8 @@ interface ExportWorld extends ExportParts {
   /** project:kind:name of what the file lists as shared, though it would come along anyway. */
   shared: ReadonlySet<string>
   wiring(doc: ProjectDoc): WiringIndex
+  /** Wires that its template makes, and switches on. */
+  ofPlan(doc: ProjectDoc): ReadonlySet<string>
 }
 
 interface WiringIndex extends Wiring {
@@ -399,6 +427,7 @@ function worldOf(declared: ExportParts, said: Catalog | null): ExportWorld {
     joined: joinedIn(said, docs, owners),
     shared: sharedIn(said),
     wiring: indexWiring(),
+    ofPlan: indexPlans(declared.templates),
   }
 }
 

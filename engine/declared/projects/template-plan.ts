@@ -255,9 +255,16 @@ interface Place {
  * @throws SvcError invalid: two entries of a list, or two parameters, give the same key or name.
  */
 export function planTemplate(file: TemplateFile, params: Params, kept: KeptNames = noneKept): TemplatePlan {
-  const places = allPlaces(file, params, kept)
   return {
     objects: planObjects(file, params, kept).map(({ planned }) => planned),
+    ...plannedWiring(file, params, kept),
+  }
+}
+
+/** The wiring of a plan alone. */
+export function plannedWiring(file: TemplateFile, params: Params, kept: KeptNames = noneKept): PlannedWiring {
+  const places = allPlaces(file, params, kept)
+  return {
     wakes: (file.wakes ?? []).flatMap(({ trigger, agent, enabled = false }) =>
       pairs(places, trigger, agent).map(([from, to]) => ({ trigger: from, agent: to, enabled })),
     ),
