@@ -277,11 +277,7 @@ function stageAgent(run: ImportRun, entry: CatalogAgent, index: number): void {
 /** Puts parts into the projects their entries name. */
 function placeParts(run: ImportRun): void {
   const { catalog, edit, at } = run
-  const place = (
-    section: 'triggers' | 'agents' | 'mcp_servers' | 'skills',
-    kind: PartKind,
-    entries: Entry[] | undefined,
-  ) =>
+  const place = (section: string, kind: PartKind, entries: Entry[] | undefined) =>
     entries?.forEach((entry, i) => {
       at([section, i, 'project'], () => {
         if (entry.project === undefined) return
@@ -307,12 +303,15 @@ function placeParts(run: ImportRun): void {
   place('triggers', 'trigger', catalog.triggers as Entry[] | undefined)
   place('agents', 'agent', catalog.agents as Entry[] | undefined)
   place('skills', 'skill', catalog.skills as Entry[] | undefined)
-  catalog.skills?.forEach((entry, i) => {
-    entry.used_by?.forEach((word, n) => {
+  catalog.skills?.forEach(({ name, project, used_by: words = [] }, i) => {
+    const users = edit.has('skill', name) && words.length ? usersOf(edit, 'skill', name) : null
+    // One that no project made goes to Default, whoever else uses it (SPEC.md, Catalog YAML).
+    if (users?.length === 0 && project === undefined)
+      joinProject(edit, 'skill', name, defaultProject(edit), false)
+    words.forEach((word, n) => {
       at(['skills', i, 'used_by', n], () => {
         const id = projectNamed(run, word)
-        if (id && edit.has('skill', entry.name) && !usersOf(edit, 'skill', entry.name).includes(id))
-          joinProject(edit, 'skill', entry.name, id, false)
+        if (id && users && !users.includes(id)) joinProject(edit, 'skill', name, id, false)
       })
     })
   })

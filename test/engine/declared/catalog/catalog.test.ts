@@ -110,6 +110,22 @@ describe('a catalog file', () => {
     expect(await second.exportCatalog(['gateway'])).toBe(await first.exportCatalog(['gateway']))
   })
 
+  it('puts a skill of no project into Default, beside those that use it, and the export comes back so', async () => {
+    const [first, second] = [open(), open()]
+    const projects = 'projects:\n  - { template: custom, name: Shop }\n'
+    const skill = 'skills:\n  - name: look\n    description: d\n    body: b\n    used_by: [Shop]\n'
+    const users = async (engine: typeof first) =>
+      (await engine.listSkills())[0]!.used_by.map(({ name }) => name)
+    await first.importCatalog({ yaml: projects + skill }, BY)
+    expect((await users(first)).toSorted()).toEqual(['Default', 'Shop'])
+    await second.importCatalog({ yaml: await first.exportCatalog() }, BY)
+    expect((await users(second)).toSorted()).toEqual(['Default', 'Shop'])
+    // Where it is used already it stays as it is.
+    await first.removeSkill('Default', 'look', BY)
+    expect((await first.importCatalog({ yaml: projects + skill }, BY)).change_set).toBeNull()
+    expect(await users(first)).toEqual(['Shop'])
+  })
+
   it('keeps comments through an edit made elsewhere, which changes one line', async () => {
     const engine = open()
     const commented = canonical.replace('    cooldown: 10m\n', '    cooldown: 10m   # long enough\n')
