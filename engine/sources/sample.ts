@@ -20,7 +20,6 @@ import { parseItem, type SplitItem, splitBody } from '../log/ingest/split.ts'
 import { SOURCE_LABEL } from '../log/store/labels.ts'
 import { firstPositions } from '../log/store/scan.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
-import { compilePlan, queryOf } from '../log/timeline/plan.ts'
 import { presentRow } from '../log/timeline/present.ts'
 import { isObject } from '../model/merge.ts'
 import { isoOrNull } from '../model/units.ts'
@@ -350,24 +349,17 @@ export function recentOf(ctx: ReadContext, sourceId: number, limit: number): Rec
   return recent
 }
 
-/** @throws SvcError not_found */
+/** Of the source that has the name now: one that had it before is another. @throws SvcError not_found */
 export function newestOf(
   ctx: ReadContext,
-  sources: { requireByName(name: string): unknown },
+  sources: { requireByName(name: string): { id: number } },
   name: string,
   limit: number,
   now: number,
 ) {
-  sources.requireByName(name)
-  const plan = compilePlan({ sources: [name] }, ctx.db, ctx.dictionary, ctx.names)
-  const window = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
-  const ids = firstPositions(
-    ctx.index.all(),
-    queryOf(plan, window, ctx.index.tail.lastId),
-    'desc',
-    Math.min(500, Math.max(1, limit)),
-    null,
-  ).map((position) => position.id)
+  const { id } = sources.requireByName(name)
+  ctx.names.refresh()
+  const ids = newestIds(ctx, id, Math.min(500, Math.max(1, limit)))
   return ctx.rows.read(ids, false).map((row) => presentRow(row, ctx.dictionary, ctx.names, now))
 }
 

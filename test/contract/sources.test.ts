@@ -101,6 +101,16 @@ describe('the endpoints of sources', () => {
     }
   })
 
+  it('begin without what a deleted one of their name took in', async () => {
+    const before = await source()
+    await svc.post(`/ingest/${before.ingest_key}`, { of: 'before' })
+    await svc.del('/api/sources/gw')
+    const now = await source()
+    expect(await svc.get('/api/sources/gw/events')).toEqual([])
+    await svc.post(`/ingest/${now.ingest_key}`, { of: 'now' })
+    expect(await svc.get('/api/sources/gw/events')).toMatchObject([{ text: '{"of":"now"}' }])
+  })
+
   it('an undone delete has its ingest URL and its events again', async () => {
     const labels = [{ name: 'service', const: 'shop', primary: true }]
     const { ingest_key } = await source({ config: { labels } })
