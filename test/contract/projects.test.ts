@@ -313,6 +313,16 @@ describe('PUT /api/projects/{id}', () => {
     expect(await svc.get('/api/agents/builtin/first')).toMatchObject({ owned_by: null })
   })
 
+  it('takes the parameters of a custom project as they are read: there are none', async () => {
+    const made = await svc.post<Project>('/api/projects', { template: 'custom', name: 'Mine', params: {} })
+    const { id, params } = made
+    expect(await svc.put(`/api/projects/${id}`, { name: 'Ours', params })).toMatchObject({
+      name: 'Ours',
+      params: {},
+    })
+    expect((await svc.refused('PUT', `/api/projects/${id}`, { params: { a: 1 } }))[0]).toBe(400)
+  })
+
   it('says which wiring goes with what a custom project lets go of', async () => {
     await loose()
     await svc.post('/api/agents/builtin', { name: 'second', prompt: 'Look.' })
@@ -356,7 +366,7 @@ describe('PUT /api/projects/{id}', () => {
     [
       'parameters of a custom project',
       'custom',
-      { params: {} },
+      { params: { a: 1 } },
       400,
       'params: a custom project has no parameters',
     ],

@@ -97,8 +97,10 @@ export function stageProject(declared: Declared, edit: Edit, body: ProjectCreate
   return stageTemplated(worldOf(declared, edit), file, { name, ...said, params })
 }
 
-function refuseParams(params: Record<string, unknown> | undefined): void {
-  if (params) fail('invalid', 'params: a custom project has no parameters', { field: 'params' })
+/** None are said by an empty object, as it is read. */
+function refuseParams(params: Record<string, unknown> = {}): void {
+  if (Object.keys(params).length)
+    fail('invalid', 'params: a custom project has no parameters', { field: 'params' })
 }
 
 /** Re-plans a template project, or changes the objects of a custom one. @throws SvcError */
