@@ -9041,6 +9041,15 @@ export interface OauthDecided {
   /** Address, of the client. */
   redirect: string
 }
+/** A refusal of a call of OAuth: the form of all errors and, where the request was read, that of RFC 6749 in one. */
+export interface OauthProblem {
+  /** What is wrong, and the rule. */
+  detail: string
+  /** Code of RFC 6749 or RFC 7591, such as invalid_grant. */
+  error?: string
+  /** The same as detail, in the characters that RFC 6749 allows. */
+  error_description?: string
+}
 /** A registered client (RFC 7591, section 3.2.1). */
 export interface OauthRegistered {
   /** Id. */
@@ -14413,6 +14422,7 @@ export interface SchemaTypes {
   'model-usage-result.json': ModelUsageResult
   'named-catalog.json': NamedCatalog
   'oauth-decided.json': OauthDecided
+  'oauth-problem.json': OauthProblem
   'oauth-registered.json': OauthRegistered
   'oauth-request.json': OauthRequest
   'oauth-resource.json': OauthResource

@@ -136,8 +136,10 @@ const NAMES = new Set([
 ])
 const ASKS_OTHERS =
   /^\/api\/(integrations\/github|catalog\/sync\/(adoption|pull-request)$|(projects|usecases)\/\{id\}\/actions\/)/
-/** It is of the repository that is followed, and there may be none. */
-const OF_A_REPOSITORY = '/api/catalog/sync/adoption'
+/** What they are of may not be there: a repository that is followed, a page's last proposal, a secured instance. */
+const MAY_BE_ABSENT = /^\/(api\/catalog\/sync\/adoption$|api\/proposals$|\.well-known\/)/
+/** Refused as clients of OAuth expect it (RFC 6749, section 5.2; RFC 7591, section 3.2.2). */
+const OF_OAUTH = /^\/oauth\//
 /** Events in: each may be sent again under a key, and finds the store full or the daemon at its bounds. */
 const TAKES_EVENTS = /^\/(ingest\/|v1\/|remember$)/
 
@@ -145,20 +147,22 @@ const TAKES_EVENTS = /^\/(ingest\/|v1\/|remember$)/
 export function refusalsOf({ method, path, scope, hasBody, queries }: Asked): RefusalName[] {
   const isOpen = scope === 'public'
   const writes = method !== 'GET' && !QUESTIONS.has(path)
-  const isChecked = !isOpen || ['/api/session', '/api/slack/events', '/hooks/catalog'].includes(path)
+  const isChecked =
+    !isOpen || ['/api/session', '/api/slack/events', '/hooks/catalog', '/oauth/revoke'].includes(path)
   const met: Record<RefusalName, boolean> = {
     Invalid: true,
     Unauthenticated: isChecked && !(method === 'DELETE' && isOpen),
     Forbidden: true,
     NotFound:
       path.includes('{') ||
-      path === OF_A_REPOSITORY ||
+      MAY_BE_ABSENT.test(path) ||
       (hasBody && !NAMELESS.has(path)) ||
       queries.some((query) => NAMES.has(query)),
-    BodyLate: hasBody,
+    // Whoever takes no body reads one all the same, to say so.
+    BodyLate: method !== 'GET',
     // A plan of what is picked refuses what the delete itself would.
     Conflict: writes || queries.includes('delete'),
-    TooLarge: hasBody,
+    TooLarge: method !== 'GET',
     UnsupportedMedia: hasBody,
     Unprocessable: TAKES_EVENTS.test(path) || path === '/api/setup/apply',
     TooMany: path !== '/health',
@@ -174,9 +178,14 @@ export function refusalsOf({ method, path, scope, hasBody, queries }: Asked): Re
 
 const OTLP = /^\/v1\//
 
+/** Of calls of OAuth, those that have its form too. */
+const OAUTH: readonly RefusalName[] = ['Invalid', 'Unauthenticated']
+
 /** Where the document has a refusal of an operation; those of exports are google.rpc.Status too. */
-export const refusalRef = (name: RefusalName, path: string): string =>
-  `#/components/responses/${OTLP.test(path) ? `Export${name}` : name}`
+export function refusalRef(name: RefusalName, path: string): string {
+  const form = OTLP.test(path) ? 'Export' : OF_OAUTH.test(path) && OAUTH.includes(name) ? 'Oauth' : ''
+  return `#/components/responses/${form}${name}`
+}
 
 /** Of other systems that are asked; an export asks none. */
 const UPSTREAM = new Set([502, 504])
@@ -191,6 +200,9 @@ export function sharedResponses(): Record<string, object> {
         .filter(([, { status }]) => !UPSTREAM.has(status))
         .map(([name, refusal]) => [`Export${name}`, response(refusal, exportContent(refusal))]),
     ),
+    ...Object.fromEntries(
+      OAUTH.map((name) => [`Oauth${name}`, response(refusals[name], oauthContent(refusals[name]))]),
+    ),
   }
 }
 
@@ -202,6 +214,10 @@ const response = ({ description, headers }: Refusal, content: object) => ({
 
 const plainContent = ({ detail }: Refusal) => ({
   'application/json': { schema: { $ref: '#/components/schemas/Problem' }, example: { detail } },
+})
+
+const oauthContent = ({ detail }: Refusal) => ({
+  'application/json': { schema: { $ref: '#/components/schemas/OauthProblem' }, example: { detail } },
 })
 
 const exportContent = ({ detail }: Refusal) => ({

@@ -146,13 +146,13 @@ async function register(
   }
 }
 
-/** @param status of RFC 6749, section 5.2 */
+/** Refuses in the form of RFC 6749, section 5.2, whose clients pass over `detail`, and of all our errors in one. */
 function refuse(reply: FastifyReply, error: string, detail: string, status = 400): FastifyReply {
   return reply
     .code(status)
     .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ error, error_description: detail.replace(/[^\x20-\x7e]|["\\]/g, "'") }))
+    .send(JSON.stringify({ error, error_description: detail.replace(/[^\x20-\x7e]|["\\]/g, "'"), detail }))
 }
 
 /* Consent: the page is the console's, at /oauth/authorize; these two calls are what it asks. */

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { portable } from '../../../../api/http/document/patterns.ts'
 import { allSchemas, check } from '../../../../schemas/index.ts'
 import { textOf } from '../../../house/project-files.ts'
+import { openDoor, ROOT } from '../door.ts'
 
 interface Media {
   schema?: { $ref?: string; type?: string; items?: object }
@@ -121,9 +122,38 @@ describe('B1: the API document', () => {
     for (const [name, { content }] of Object.entries(components.responses)) {
       const schema = content['application/json']!.schema!.$ref
       expect(schema, name).toBe(
-        `#/components/schemas/${name.startsWith('Export') ? 'OtlpProblem' : 'Problem'}`,
+        `#/components/schemas/${/^Export/.test(name) ? 'OtlpProblem' : /^Oauth/.test(name) ? 'OauthProblem' : 'Problem'}`,
       )
     }
+  })
+
+  it.each<[string, boolean, number, string | undefined, string | undefined]>([
+    ['POST /oauth/register', true, 400, 'application/json', '{}'],
+    ['POST /oauth/token', true, 400, 'application/x-www-form-urlencoded', 'grant_type=password'],
+    ['POST /oauth/revoke', true, 400, 'application/x-www-form-urlencoded', 'token=x'],
+    ['POST /oauth/token', false, 404, 'application/x-www-form-urlencoded', 'grant_type=password'],
+    ['GET /.well-known/oauth-authorization-server', false, 404, undefined, undefined],
+    ['GET /api/proposals?before=prop_none', false, 404, undefined, undefined],
+    ['POST /api/triggers/errors/pause', false, 413, 'application/json', `{"a":"${'x'.repeat(1_048_576)}"}`],
+  ])('has the refusal that is answered: %s, secured %s, %i', async (asked, secured, status, type, body) => {
+    const door = await openDoor({ secured })
+    const [method, url] = asked.split(' ') as [string, string]
+    const answer = await door.call(method, url, body, {
+      ...(type === undefined ? {} : { 'content-type': type }),
+      ...(secured ? door.as(ROOT) : {}),
+    })
+    const call = asked.replace('/errors/', '/{name}/').replace(/\?.*/, '')
+    expect([answer.status, Object.keys(of(call).responses)]).toEqual([
+      status,
+      expect.arrayContaining([String(status)]),
+    ])
+    const name = of(call).responses[status]!.$ref!.split('/').at(-1)
+    const validate = ajv.compile({
+      $ref: `api#/components/responses/${name}/content/application~1json/schema`,
+    })
+    validate(answer.json())
+    expect(validate.errors ?? [], answer.text).toEqual([])
+    await door.close()
   })
 
   it('has an example of what is sent and what is answered of every operation, and each fits its schema', () => {
