@@ -109,7 +109,7 @@ export function deleteAgent(declared: Declared, name: string, by: WriteBy): Part
     for (const { handoffs } of projectsOf(edit).values())
       for (const [agent, verdicts] of Object.entries(handoffs ?? {}))
         if (agent !== name && Object.values(verdicts).some((targets) => targets[name])) from.add(agent)
-    edit.remove('agent', name)
+    edit.remove('agent', name, by.base)
     return [...from].sort()
   })
   return deleted(committed, { handoffs_removed_from: committed.result })
@@ -301,7 +301,7 @@ export function updateMcpServer(
 export function deleteMcpServer(declared: Declared, name: string, by: WriteBy): PartDeleted {
   const committed = declared.changes.commit(by, (edit) => {
     edit.require('mcp_server', name)
-    edit.remove('mcp_server', name)
+    edit.remove('mcp_server', name, by.base)
   })
   return deleted(committed)
 }
@@ -356,7 +356,7 @@ export function renameJoinedEntity(declared: Declared, name: string, to: string,
 export function deleteJoinedEntity(declared: Declared, name: string, by: WriteBy): PartDeleted {
   const committed = declared.changes.commit(by, (edit) => {
     edit.require('entity', name)
-    edit.remove('entity', name)
+    edit.remove('entity', name, by.base)
   })
   return deleted(committed)
 }
@@ -474,7 +474,7 @@ export function deleteTrigger(declared: Declared, name: string, by: WriteBy): Pa
   const committed = declared.changes.commit(by, (edit) => {
     edit.require('trigger', name)
     const left = leftWithoutTrigger(edit, [name])
-    edit.remove('trigger', name)
+    edit.remove('trigger', name, by.base)
     return left
   })
   return deleted(committed, { agents_without_trigger: committed.result })

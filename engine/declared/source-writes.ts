@@ -154,7 +154,7 @@ export function deleteSource(
       const left = leftWithoutTrigger(edit, readers)
       if (cascade) for (const trigger of readers) edit.remove('trigger', trigger)
       else refuseRead(edit, name, readers, 'delete with cascade=true to delete them too')
-      edit.remove('source', name)
+      edit.remove('source', name, by.base)
       return left
     })
     const { '@id': id } = JSON.parse(lastSealed(declared, committed.changeSet!, name)) as { '@id': number }

@@ -218,7 +218,7 @@ export class ChangeSets {
     { undoes, dryRun, review }: { undoes: number | null; dryRun: boolean; review?: Review | undefined },
   ): Committed<T> {
     return this.parts.store.tx(() => {
-      const edit = new Edit(this.parts.kinds, (kind, key, at) => this.documentAt(kind, key, at))
+      const edit = new Edit(this.parts.kinds, this.documentAt.bind(this), this.version())
       const result = compose(edit)
       this.parts.complete(edit)
       refuseConflicts(edit)

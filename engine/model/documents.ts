@@ -244,9 +244,11 @@ export class Edit {
   saysNotes = false
   private readonly renames: Rename[] = []
 
+  /** @param newest version of the whole; absent where no writer names a version */
   constructor(
     private readonly kinds: Kinds,
     private readonly baseOf: BaseOf,
+    private readonly newest = Number.POSITIVE_INFINITY,
   ) {
     for (const kind of changeKinds) this.staged.set(kind, new Map())
   }
@@ -287,9 +289,11 @@ export class Edit {
   /**
    * Stages a document. With `base`, the version its writer saw, what others changed since is merged;
    * fields both changed are collected in `conflicts` and refuse the whole change-set.
+   * @throws SvcError conflict: there was no such version
    */
   put(kind: ChangeKind, key: string, doc: Doc, base?: number): void {
     const stored = this.stored(kind, key)
+    if (stored && base !== undefined) this.requireKnown(kind, stored, base)
     const { prevent_destroy: guard, sync, ...rest } = doc
     const given: Doc = {
       ...rest,
@@ -357,9 +361,18 @@ export class Edit {
     return this.renames.reduce((now, one) => (one.kind === kind && one.from === now ? one.to : now), name)
   }
 
-  /** Stages a deletion; nothing happens when it is not there. */
-  remove(kind: ChangeKind, key: string): void {
+  /**
+   * Stages a deletion; nothing happens when it is not there.
+   * @param base the version its writer saw: what others made of it since is not deleted unseen
+   * @throws SvcError conflict
+   */
+  remove(kind: ChangeKind, key: string, base?: number): void {
     const stored = this.stored(kind, key)
+    if (stored && base !== undefined) {
+      this.requireKnown(kind, stored, base)
+      if (stored.changeSet > base)
+        fail('conflict', `${kindWord(kind)} ${stored.name} was changed since version ${base}; read it again`)
+    }
     if (stored) this.stage({ kind, key, stored, doc: null, revive: null })
     else this.staged.get(kind)!.delete(key)
   }
@@ -376,6 +389,12 @@ export class Edit {
 
   private stage(entry: Staged): void {
     this.staged.get(entry.kind)!.set(entry.key, entry)
+  }
+
+  /** A version of before a backup was put back, or of another instance, says nothing of what its writer saw. */
+  private requireKnown(kind: ChangeKind, { name }: Stored, base: number): void {
+    if (base > this.newest)
+      fail('conflict', `${kindWord(kind)} ${name} never had version ${base} here; read it again`)
   }
 
   private load(kind: ChangeKind): Map<string, Stored> {

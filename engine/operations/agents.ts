@@ -69,6 +69,7 @@ export const agents = [
     scope: 'admin',
     role: 'writer',
     answer: 'part-deleted.json',
+    guarded: true,
     recorded: true,
     summary: 'Delete an agent; its findings stay',
     run: (engine, { params, by }) => engine.deleteAgent(params.name, by),

@@ -68,6 +68,7 @@ export const entities = [
     scope: 'admin',
     role: 'writer',
     answer: 'part-deleted.json',
+    guarded: true,
     recorded: true,
     summary: 'Delete it; its names are read apart again, and no event changes',
     run: (engine, { params, by }) => engine.deleteJoinedEntity(params.name, by),

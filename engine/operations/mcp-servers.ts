@@ -62,6 +62,7 @@ export const mcpServers = [
     scope: 'admin',
     role: 'writer',
     answer: 'part-deleted.json',
+    guarded: true,
     recorded: true,
     summary: 'Delete it; it leaves every agent too',
     run: (engine, { params, by }) => engine.deleteMcpServer(params.name, by),

@@ -139,6 +139,7 @@ const shared = [
       delete: { type: 'string', maxLength: 100_000 },
     },
     answer: 'project-deleted.json',
+    guarded: true,
     recorded: true,
     access: 'changes',
     summary: 'Delete a project; delete=kind:name,... picks the objects that go',

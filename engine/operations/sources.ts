@@ -115,6 +115,7 @@ export const sources = [
       cascade: { type: 'boolean', default: false },
     },
     answer: 'source-deleted.json',
+    guarded: true,
     recorded: true,
     access: 'changes',
     summary: 'Delete a source, with its events when purge_events is true',

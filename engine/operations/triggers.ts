@@ -64,6 +64,7 @@ export const triggers = [
     scope: 'admin',
     role: 'writer',
     answer: 'part-deleted.json',
+    guarded: true,
     recorded: true,
     summary: 'Delete a trigger; agents it woke stay',
     run: (engine, { params, by }) => engine.deleteTrigger(params.name, by),

@@ -369,3 +369,74 @@ describe('change-sets of many operations', () => {
     expect(await svc.get('/api/agents/builtin/a')).toMatchObject({ prompt: 'p' })
   })
 })
+
+describe('whoever saw an older version', () => {
+  const parts: [string, string, string | null, Fields, Fields][] = [
+    [
+      'source',
+      '/api/sources/gw',
+      null,
+      {},
+      { name: 'gw', connector: 'webhook', config: { event_type: 'e' } },
+    ],
+    [
+      ...([
+        'trigger',
+        '/api/triggers/t',
+        '/api/triggers',
+        { name: 't', sources: ['gw'], condition },
+      ] as const),
+      { name: 't', sources: ['gw'], condition, cooldown: '9m' },
+    ],
+    [
+      ...(['agent', '/api/agents/builtin/a', '/api/agents/builtin', { name: 'a', prompt: 'p' }] as const),
+      { prompt: 'q' },
+    ],
+    [
+      ...(['MCP server', '/api/mcp-servers/m', '/api/mcp-servers'] as const),
+      { name: 'm', url: 'https://one.example/mcp' },
+      { name: 'm', url: 'https://two.example/mcp' },
+    ],
+    [
+      ...(['entity', '/api/entities/joined/pay', '/api/entities/joined'] as const),
+      { name: 'pay', is: ['service=pay', 'app=pay'] },
+      { name: 'pay', is: ['service=pay', 'app=payments'] },
+    ],
+    [
+      ...(['project', '/api/projects/Shop', '/api/projects'] as const),
+      { template: 'custom', name: 'Shop', goal: 'Sell' },
+      { goal: 'Sell more' },
+    ],
+  ]
+  it.each(parts)(
+    'does not delete what another made of the %s',
+    async (_kind, path, create, made, changed) => {
+      if (create) await svc.post(create, made)
+      const etagOf = async () => (await svc.call('GET', path)).headers.get('etag')!
+      const remove = (etag: string) => svc.call('DELETE', path, undefined, { 'if-match': etag })
+      const seen = await etagOf()
+      await svc.put(path, changed)
+      const refused = await remove(seen)
+      expect([refused.status, refused.body.detail]).toEqual([
+        409,
+        expect.stringMatching(/ was changed since version \d+; read it again$/),
+      ])
+      expect((await remove('"999999"')).status).toBe(409)
+      expect((await remove(await etagOf())).status).toBe(200)
+    },
+  )
+
+  it.each(parts)(
+    'or one that never was, overwrites nothing of the %s',
+    async (_kind, path, create, made, changed) => {
+      if (create) await svc.post(create, made)
+      const before = (await svc.call('GET', path)).text
+      const answer = await svc.call('PUT', path, changed, { 'if-match': '"999999"' })
+      expect([answer.status, answer.body.detail]).toEqual([
+        409,
+        expect.stringMatching(/ never had version 999999 here; read it again$/),
+      ])
+      expect((await svc.call('GET', path)).text).toBe(before)
+    },
+  )
+})

@@ -268,7 +268,7 @@ export function deleteProject(
     const triggerIds = liveTriggerIds(declared.store.db)
     const { result: removal, changeSet } = declared.changes.commit(by, (edit) => {
       const planned = planRemoval(edit, id, adoptedIn(declared, id), picked)
-      stageRemoval(edit, id, planned)
+      stageRemoval(edit, id, planned, by.base)
       return planned
     })
     const gone = removal.deletes.filter(({ kind }) => kind === 'source')

@@ -147,10 +147,13 @@ export function leftPaused(
   })
 }
 
-/** Stages it: the project goes first, so that nothing still refers to what is deleted. */
-export function stageRemoval(edit: Edit, id: string, removal: Removal): void {
+/**
+ * Stages it: the project goes first, so that nothing still refers to what is deleted.
+ * @param base version its writer saw. @throws SvcError conflict
+ */
+export function stageRemoval(edit: Edit, id: string, removal: Removal, base?: number): void {
   const doc = projectOf(edit, id)
-  edit.remove('project', id)
+  edit.remove('project', id, base)
   for (const { kind, name, projects } of removal.shared)
     if (doc.uses[kind]?.[name]?.owned) handOn(edit, kind, name, projects)
   for (const kind of [...partKinds].reverse())
