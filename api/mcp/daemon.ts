@@ -25,6 +25,11 @@ export class DaemonError extends Error {
     this.status = status
     this.retryAfter = retryAfter
   }
+
+  /** Whether another request is what helps: what was asked for is not there, not allowed, or breaks a rule. */
+  get isClients(): boolean {
+    return this.status === 400 || this.status === 403 || this.status === 404
+  }
 }
 
 /** A daemon by its address. */

@@ -234,7 +234,7 @@ export class Session {
   private protocolError(error: Error, code: number): Error {
     if (error instanceof ToolError) return coded(code, error.message)
     if (error instanceof DaemonError)
-      return coded(error.status === 404 ? code : ProtocolErrorCode.InternalError, explain(error))
+      return coded(error.isClients ? code : ProtocolErrorCode.InternalError, explain(error))
     this.shared.log.error({ err: error }, 'a fault of ours')
     return coded(ProtocolErrorCode.InternalError, 'a fault of ours; the log of svc mcp has it')
   }

@@ -32,9 +32,8 @@ export async function beginListen(
   } catch (error) {
     if (error instanceof ToolError) return { code: ProtocolErrorCode.InvalidParams, message: error.message }
     if (!(error instanceof DaemonError)) throw error
-    const isClients = error.status === 404 || error.status === 403
     return {
-      code: isClients ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
+      code: error.isClients ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
       message: explain(error),
     }
   }

@@ -32,6 +32,16 @@ describe('resources, prompts and completions', () => {
     expect((await client.listResourceTemplates()).resourceTemplates.length).toBe(8)
   })
 
+  it.each([
+    ['svc://incident/inc_999', 'no incident has the id inc_999'],
+    ['svc://entity/a%20b/cart', 'selector has a name that is not allowed'],
+  ])('%s is a mistake of the client, not of the server', async (uri, sentence) => {
+    await expect(client.readResource({ uri })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(sentence),
+    })
+  })
+
   it('opens pieces of work', async () => {
     const { prompts } = await client.listPrompts()
     expect(prompts.map(({ name }) => name)).toEqual([
