@@ -13,7 +13,7 @@ export async function registerOpenapi(app: FastifyInstance, version: string): Pr
         title: 'svc',
         version,
         description:
-          'Events from many systems in one store; one entity’s timeline out. Errors are {"detail": "<plain sentence>"}.',
+          'Events from many systems in one store; one entity’s timeline out. Errors are `{"detail": "<plain sentence>"}`.',
         contact: { name: 'Whoever runs this instance' },
         license: { name: 'MIT', identifier: 'MIT' },
       },

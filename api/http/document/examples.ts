@@ -138,8 +138,8 @@ function text(
     given.length >= minLength &&
     given.length <= maxLength &&
     (pattern === undefined || new RegExp(pattern, 'u').test(given))
-  // A sentence says best what its text is about.
-  const said = description && !/^\w+\.$/.test(description) ? description : undefined
+  // A sentence says best what its text is about; no example is Markdown.
+  const said = description && !/^\w+\.$/.test(description) ? description.replaceAll('`', '') : undefined
   const known = TEXTS[name] ?? (/(_at|^at|^from|^to)$/.test(name) ? TIME : undefined)
   return [known, pattern === undefined ? said : undefined, ...CANDIDATES].find(fits) ?? ''
 }

@@ -88,10 +88,21 @@ function clean(value: unknown, isMap = false): unknown {
         if (isMap) return [key, clean(one)]
         if (DATA.has(key)) return [key, one]
         if (key === 'pattern' && typeof one === 'string') return [key, portable(one)]
+        if (key === 'description' && typeof one === 'string') return [key, markdownOf(one)]
         return [key, clean(one, key === 'properties')]
       }),
   )
 }
+
+/**
+ * A description as CommonMark, which the document takes it for: a word such as `source:<name>` is code, since a
+ * browser takes what stands in its brackets for a tag, and shows nothing.
+ */
+const markdownOf = (text: string): string =>
+  text.replace(/[^\s`]*<[^\s<>`]+>[^\s`]*/g, (word) => {
+    const end = /[.,;:]*$/.exec(word)![0]
+    return `\`${word.slice(0, word.length - end.length)}\`${end}`
+  })
 
 /** What is sent: as the route says; a route that reads none says that too. */
 function takeBody(operation: Operation, method: string): void {

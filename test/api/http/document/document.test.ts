@@ -72,6 +72,14 @@ describe('B1: the API document', () => {
     expect([...keyword('tsType'), ...keyword('x-optional-body'), ...keyword('x-takes')]).toEqual([])
   })
 
+  it('says nothing in brackets that a reader of Markdown takes for a tag and leaves out', () => {
+    const told = [...keyword('description'), (JSON.parse(text) as { info: Json }).info.description].map(
+      String,
+    )
+    expect(told.filter((one) => /<\w/.test(one.replace(/`[^`]*`/g, '')))).toEqual([])
+    expect(told).toContain('`source:<name>` or `trigger:<name>`.')
+  })
+
   it('has patterns that engines without lookaround, kinds of characters and \\u take', () => {
     const patterns = [...new Set(keyword('pattern') as string[])]
     expect(patterns.length).toBeGreaterThan(30)
