@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { BODY_DEPTH_MAX, nestsDeeper } from '../../json-body.ts'
-import { Refusal } from './refuse.ts'
+import { Refusal, unreadable } from './refuse.ts'
 
 /** Largest message, bytes: ten times the largest field of any tool. */
 export const MESSAGE_MAX = 1024 * 1024
@@ -20,7 +20,7 @@ export async function readMessage(request: IncomingMessage): Promise<Record<stri
     parts.push(part as Buffer)
   }
   const body = Buffer.concat(parts)
-  if (!isUtf8(body)) throw new Refusal(400, 'the body is not valid UTF-8')
+  if (!isUtf8(body)) throw unreadable('the body is not valid UTF-8')
   const message = parse(body.toString())
   if (Array.isArray(message))
     throw new Refusal(400, 'send one message a request: batches are no part of the protocol any more')
@@ -37,6 +37,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Refusal(400, 'the body is not valid JSON')
+    throw unreadable('the body is not valid JSON')
   }
 }

@@ -1,30 +1,36 @@
 /** Answers of the HTTP transports that are no answers of the protocol. */
 import type { ServerResponse } from 'node:http'
 
-/** Why a request is not served. */
-export class Refusal extends Error {
-  readonly status: number
-  readonly headers: Record<string, string>
-  constructor(status: number, message: string, headers: Record<string, string> = {}) {
-    super(message)
-    this.name = 'Refusal'
-    this.status = status
-    this.headers = headers
-  }
-}
-
 /** The protocol's codes: a request that is not right, a session that is not there, anything else of a server. */
 const CODES: Record<number, number> = { 400: -32600, 404: -32001, 413: -32600 }
 const OTHER = -32000
 
+/** Why a request is not served. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly headers: Record<string, string>
+  /** Code of JSON-RPC. */
+  readonly code: number
+  constructor(
+    status: number,
+    message: string,
+    headers: Record<string, string> = {},
+    code = CODES[status] ?? OTHER,
+  ) {
+    super(message)
+    this.name = 'Refusal'
+    this.status = status
+    this.headers = headers
+    this.code = code
+  }
+}
+
+/** What is sent cannot be read (JSON-RPC 2.0, section 5.1). */
+export const unreadable = (message: string): Refusal => new Refusal(400, message, {}, -32700)
+
 /** The error as the protocol has it, without the id of a request. */
-export function refuse(response: ServerResponse, { status, message, headers }: Refusal): void {
-  sendJson(
-    response,
-    status,
-    { jsonrpc: '2.0', error: { code: CODES[status] ?? OTHER, message }, id: null },
-    headers,
-  )
+export function refuse(response: ServerResponse, { status, message, headers, code }: Refusal): void {
+  sendJson(response, status, { jsonrpc: '2.0', error: { code, message }, id: null }, headers)
 }
 
 export function sendJson(

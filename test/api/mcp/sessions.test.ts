@@ -115,13 +115,14 @@ describe('a request', () => {
   })
 
   it.each([
-    ['over 1 MiB', JSON.stringify({ ...LIST, params: { cursor: 'x'.repeat(1024 * 1024) } }), 413],
-    ['that is no JSON', '{"jsonrpc":', 400],
-    ['that is a batch', JSON.stringify([INIT]), 400],
-    ['without a session', JSON.stringify(LIST), 400],
-  ])('%s is refused', async (_case, body, status) => {
+    ['over 1 MiB', JSON.stringify({ ...LIST, params: { cursor: 'x'.repeat(1024 * 1024) } }), 413, -32600],
+    ['that is no JSON', '{"jsonrpc":', 400, -32700],
+    ['that is a batch', JSON.stringify([INIT]), 400, -32600],
+    ['without a session', JSON.stringify(LIST), 400, -32600],
+  ])('%s is refused', async (_case, body, status, code) => {
     const { mcp } = await open()
-    expect((await raw(mcp.url, {}, body)).status).toBe(status)
+    const answer = await raw(mcp.url, {}, body)
+    expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([status, code])
     // In pieces, so that no length is announced.
     expect((await raw(mcp.url, { 'transfer-encoding': 'chunked' }, body)).status).toBe(status)
   })
