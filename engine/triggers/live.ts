@@ -257,8 +257,8 @@ export class LiveTriggers {
   }
 
   private saveWatched(): void {
+    // One that fell silent is not watched before it is heard again, which it may never be.
     for (const [triggerId, keys] of this.watched)
-      // One that fell silent is not watched before it is heard again, which it may never be.
       for (const { key, labels, lastId, lastAt, isSilent } of keys.values())
         if (isSilent) this.queries.dropWatched.run(triggerId, key)
         else this.queries.saveWatched.run(triggerId, key, JSON.stringify(labels), lastId, lastAt)

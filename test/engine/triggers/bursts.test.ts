@@ -43,7 +43,7 @@ it('one whose trigger is given another name meanwhile is told under that name', 
   await post(error)
   pass(MINUTE)
   expect(await firings()).toMatchObject([{ trigger: 'renamed', state: 'fired', events: 2 }])
-  expect((await engine.listIncidents({ limit: 10 })).incidents).toMatchObject([{ trigger: 'renamed' }])
+  expect((await engine.listIncidents({ limit: 10 }, null)).incidents).toMatchObject([{ trigger: 'renamed' }])
 })
 
 it('one whose trigger was deleted just before the daemon was killed is let pass by the next start', async () => {

@@ -1,7 +1,7 @@
 /** How a run comes to its end: concluded, used up, failed, capped or cancelled. */
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Step, StepData } from '../../../../engine/agents/runs/types.ts'
-import type { RunDetail } from '../../../../schemas/types.ts'
+import type { Filter, RunDetail } from '../../../../schemas/types.ts'
 import type { ScriptedReply } from '../../../models/scripted-server.ts'
 import { BY } from '../../triggers/trigger-world.ts'
 import { openRunWorld, type RunWorld } from './run-world.ts'
@@ -24,7 +24,7 @@ async function open(options: Parameters<typeof openRunWorld>[0] = {}): Promise<R
   return world
 }
 
-const WARNING = [{ field: 'event_type', op: 'eq', value: 'warning' }] as const
+const WARNING: Filter[] = [{ field: 'event_type', op: 'eq', value: 'warning' }]
 
 /** Which triggers wake the agent, and whether that is on. */
 const wire = (w: RunWorld, on: Record<string, boolean>) =>

@@ -244,7 +244,7 @@ describe('what is due by the clock', () => {
       if (how.restarts && next === 'reset') world.evaluator.reset()
     }
     done.push(...world.pass(at + 600_000))
-    return done.flatMap((one) => {
+    return done.flatMap((one): unknown[] => {
       if (one.do === 'watch') return []
       if (one.do === 'note') return [[one.verdict.reason, one.verdict.eventId, one.verdict.until]]
       return [one.do === 'fold' ? [one.do, one.crossing.cause, one.dueAt] : one]
