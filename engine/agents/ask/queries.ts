@@ -155,6 +155,11 @@ export function askQueries(db: Database) {
     grow: db.prepare<[number, string]>('UPDATE ask_turns SET bytes = bytes + ? WHERE id = ?'),
     countTool: db.prepare<[string]>('UPDATE ask_turns SET tool_calls = tool_calls + 1 WHERE id = ?'),
     reserve: db.prepare<[number, string]>('UPDATE ask_turns SET reserved_usd = ? WHERE id = ?'),
+    /** A call that was cut off may have been paid: what it reserved counts as spent, for the day it counts at all. */
+    assume: db.prepare<{ id: string; at: number }>(
+      `INSERT INTO ask_cut_calls (at, usd) SELECT @at, reserved_usd FROM ask_turns WHERE id = @id AND reserved_usd > 0`,
+    ),
+    forgetCut: db.prepare<[number]>('DELETE FROM ask_cut_calls WHERE at < ?'),
     addUsage: db.prepare<{
       id: string
       provider: string

@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { carryOut, type Executors, firstSnapshot, move } from '../../log/lifecycle.ts'
 import type { StoreHandle } from '../../log/store/handle.ts'
+import { DAY_MS } from '../../model/units.ts'
 import type { ModelMessage } from '../models/types.ts'
 import { dailyBudgets, refusalOf, type UsageEntry } from '../models/usage.ts'
 import { markerOf } from '../runs/prompt.ts'
@@ -45,7 +46,7 @@ export interface AskStoreParts {
 /** What each effect of the machine of a turn writes. */
 export const turnEffects: Executors<{ queries: AskQueries; id: string; at: number }> = {
   resume_turn: ({ queries, id, at }) => {
-    // What was under way may have been billed; nobody says how much.
+    assumePaid(queries, id, at)
     queries.reserve.run(0, id)
     const last = queries.steps.all(id).at(-1)
     const data: StepData['note'] = {
@@ -54,8 +55,16 @@ export const turnEffects: Executors<{ queries: AskQueries; id: string; at: numbe
     }
     queries.saveStep.run(id, (last?.n ?? 0) + 1, 'note', last?.round ?? 0, at, 0, JSON.stringify(data))
   },
-  end_turn: ({ queries, id, at }, { answer, error }: { answer: string; error: string | null }) =>
-    queries.finish.run({ id, answer, error, at }),
+  end_turn: ({ queries, id, at }, { answer, error }: { answer: string; error: string | null }) => {
+    assumePaid(queries, id, at)
+    queries.finish.run({ id, answer, error, at })
+  },
+}
+
+/** Of a call that was cut off in the middle. */
+function assumePaid(queries: AskQueries, id: string, at: number): void {
+  queries.forgetCut.run(at - DAY_MS)
+  queries.assume.run({ id, at })
 }
 
 /** Opens what is stored of Ask. */

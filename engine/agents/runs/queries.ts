@@ -195,6 +195,7 @@ function spending(db: Database) {
       .prepare<{ since: number }, number>(
         `SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage WHERE at >= @since)
            + (SELECT coalesce(sum(assumed_usd), 0) FROM runs WHERE assumed_usd > 0 AND assumed_at >= @since)
+           + (SELECT coalesce(sum(usd), 0) FROM ask_cut_calls WHERE at >= @since)
            + ${HELD}`,
       )
       .pluck(),

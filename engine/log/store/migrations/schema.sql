@@ -1,4 +1,4 @@
--- Version 39: all migrations, for a new file. Written by npm run generate.
+-- Version 40: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,
@@ -889,5 +889,9 @@ CREATE TABLE oauth_tokens (
   spent_at INTEGER                  -- of a refresh token that was exchanged: whoever shows it again ends the grant
 ) WITHOUT ROWID;
 CREATE INDEX oauth_tokens_grant ON oauth_tokens (grant_id);
+CREATE TABLE ask_cut_calls (
+  at INTEGER NOT NULL,
+  usd REAL NOT NULL                 -- what was reserved
+);
 INSERT INTO "labels_keyed" VALUES (0);
 INSERT INTO "commits" VALUES (0);

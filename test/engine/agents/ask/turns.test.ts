@@ -221,4 +221,23 @@ describe('what is asked is refused', () => {
     expect(frames.at(-1)).toMatchObject({ type: 'error', detail: expect.stringContaining('24 hours') })
     expect(world.models.requests).toHaveLength(0)
   })
+
+  it('where calls that were cut off have used it up, whatever became of what they were asked for', async () => {
+    const world = await openAskWorld()
+    const { ask, engine, clock } = world
+    const { turn } = await halfway(world, { session: SESSION })
+    await ask.calls.cancelAsk(turn, MARIA)
+    await engine.deleteAskSession(SESSION, MARIA)
+    await engine.saveAgentSettings({ daily_budget_usd: 0.000001 })
+    const spent = async () => {
+      const detail = String(
+        (await world.asked('hello')).map((frame) => ('detail' in frame ? frame.detail : '')).at(-1),
+      )
+      return Number(/\$([\d.]+) is spent of/.exec(detail)![1])
+    }
+    // It may have been paid: as much as was reserved for it.
+    expect(await spent()).toBeGreaterThan(0.001)
+    clock.at += 24 * 60 * 60_000 + 1
+    expect(await spent()).toBe(0)
+  })
 })
