@@ -177,6 +177,16 @@ function firings(db: Database) {
            AND f.practice = 0 AND coalesce(f.event_id, 0) < ? ORDER BY f.fired_at DESC LIMIT 1`,
       )
       .pluck(),
+    /** Whether the last firing of a key before an event lasted still: of a trigger with `resolve`, and not over by then. */
+    lastedThen: db
+      .prepare<{ trigger: number; key: string; at: number; event: number }, number>(
+        `SELECT json_extract(f.spec, '$.condition.resolve') IS NOT NULL AND NOT EXISTS (
+             SELECT 1 FROM firings r WHERE r.trigger_id = f.trigger_id AND r.fired_at <= @at AND r.resolves = f.dispatch_id)
+         FROM firing_keys k JOIN firings f ON f.id = k.firing_id
+         WHERE k.trigger_id = @trigger AND k.key = @key AND f.fired_at <= @at AND f.resolves IS NULL
+           AND f.practice = 0 AND coalesce(f.event_id, 0) < @event ORDER BY f.fired_at DESC, f.id DESC LIMIT 1`,
+      )
+      .pluck(),
     firedSince: db
       .prepare<[number, number], number>(
         'SELECT fired_at FROM firings WHERE trigger_id = ? AND fired_at > ? AND resolves IS NULL AND practice = 0 ORDER BY fired_at',

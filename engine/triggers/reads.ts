@@ -44,7 +44,7 @@ import {
   requireDelivery,
 } from '../outbox/rows.ts'
 import { listSubscriptions } from '../outbox/subscriptions.ts'
-import { Backtest, explain, reachOf } from './core/index.ts'
+import { activeText, Backtest, explain, reachOf } from './core/index.ts'
 import { createHistory, ledgerAsOf } from './history.ts'
 import { firingMessage, renderPayload } from './message.ts'
 import {
@@ -512,6 +512,13 @@ function workedOut(ctx: ReadContext, definition: TriggerDefinition, event: Seen)
     ledger: ledgerAsOf(queries, event.ingestedAt, event.id),
     sourceName: (id) => ctx.names.get(id)?.name ?? '',
   })
+  const about = { trigger: definition.id, key: verdict.key ?? '', at: event.ingestedAt, event: event.id }
+  const isMet = verdict.reason === 'fired' || verdict.reason === 'cooldown'
+  if (isMet && 'resolve' in definition.spec.condition && queries.lastedThen.get(about) === 1) {
+    const met = verdict.text.replace(/^fired: |; but it fired at .*$/g, '')
+    const active = { ...verdict, reason: 'active' as const, text: activeText(met), until: null }
+    return presentVerdict(definition.name, active, null, true)
+  }
   // A burst is known by the events it took in, not by what the trigger would do alone.
   const burst = queries.around
     .all(definition.id, event.ingestedAt, event.ingestedAt)
@@ -521,7 +528,9 @@ function workedOut(ctx: ReadContext, definition: TriggerDefinition, event: Seen)
         queries.eventsOf.all(firing.id).some(({ ids }) => unpackIds(ids).includes(event.id)),
     )
   if (!burst) return presentVerdict(definition.name, verdict, null, true)
-  const folded = { ...verdict, reason: 'folded' as const, text: `folded into the firing of ${burst.key}` }
+  const isHeld = burst.held_at !== null && burst.held_at <= event.ingestedAt
+  const [reason, held] = isHeld ? (['held', 'held back by a limit, '] as const) : (['folded', ''] as const)
+  const folded = { ...verdict, reason, text: `${held}folded into the firing of ${burst.key}` }
   return presentVerdict(definition.name, folded, burst.dispatch_id, true)
 }
 

@@ -16,6 +16,7 @@ import { HistoryReader } from './windows.ts'
 
 export { Backtest, MemoryLedger, Recorder, TimeBuckets } from './backtest.ts'
 export { createEvaluator } from './evaluator.ts'
+export { activeText } from './runtime.ts'
 
 /** Whether all filters of a list hold of an event. @throws Error when a pattern is not supported */
 export function matcherOf(

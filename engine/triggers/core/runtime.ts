@@ -29,6 +29,9 @@ import { type HistoryReader, SequenceState, type Shared } from './windows.ts'
 /** What was due longer ago than this was due while nobody looked: it happens now. */
 const OVERDUE_MS = 60_000
 
+/** Of a condition that is met while it lasts. @param met as it is met */
+export const activeText = (met: string): string => `${met}; it fired for this before and is not resolved yet`
+
 type Out = (decision: Decision) => void
 type Reason = Verdict['reason']
 type Detail = Partial<Pick<Verdict, 'field' | 'expected' | 'actual' | 'value' | 'until'>>
@@ -113,8 +116,7 @@ export class Runtime {
       if (!notes(this.id, outcome.why, event.ingestedAt)) return
       this.note(event, key, notes, out, outcome.why, () => [outcome.text(), { value }])
     } else if (lasts) {
-      const text = `${outcome.reason}; it fired for this before and is not resolved yet`
-      this.note(event, key, notes, out, 'active', () => [text, { value }])
+      this.note(event, key, notes, out, 'active', () => [activeText(outcome.reason), { value }])
     } else {
       const { id: eventId, ingestedAt: at } = event
       this.pass(

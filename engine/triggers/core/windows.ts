@@ -331,7 +331,7 @@ export class SequenceState implements ConditionState {
       ? this.extend(window.chains, event.ts, event.id, steps)
       : this.through(entries, place, steps)
     if (!isNewest) window.chains = this.chainsOf(entries)
-    if (chain === null) return { why: 'waiting', value: null, text: () => this.waiting(window.chains) }
+    if (chain === null) return { why: 'waiting', value: null, text: () => this.waiting(window) }
     const { within } = this.condition
     return {
       value: null,
@@ -401,7 +401,9 @@ export class SequenceState implements ConditionState {
     return entries.tsAt(at)
   }
 
-  private waiting(chains: readonly (Chain | null)[]): string {
+  /** A chain that began too long ago waits for nothing any more. */
+  private waiting({ chains: all, entries }: SequenceWindow): string {
+    const chains = all.map((chain) => (chain && entries.lastTs - chain.start <= this.withinMs ? chain : null))
     let reached = chains.length - 1
     while (reached > 0 && (chains[reached] === null || reached === this.last)) reached--
     if (chains[reached] === null) return `waits for ${this.nameOf(0)}, the first step`

@@ -120,6 +120,23 @@ const causes: Cause[] = [
     record: { reason: 'held', until: iso(T0 + 60 * MINUTE) },
   },
   {
+    it: 'a limit holds it back, as one more of what it holds back',
+    trigger: {
+      condition: { event: 'any' },
+      cooldown: '1s',
+      storm: { limits: [{ max: 1, per: '1h' }] },
+    },
+    event: async (world) => {
+      for (const _ of [1, 2]) {
+        await world.post(error)
+        world.pass(2_000)
+      }
+      return one(world.post(error))
+    },
+    record: { reason: 'held', until: iso(T0 + 60 * MINUTE) },
+    recomputed: { reason: 'held', text: 'held back by a limit, folded into the firing of checkout' },
+  },
+  {
     it: 'fired before and not resolved',
     trigger: {
       condition: { aggregate: 'count', predicate: '> 0', window: '5m', resolve: true },
@@ -130,9 +147,43 @@ const causes: Cause[] = [
       world.pass(MINUTE)
       return one(world.post(error))
     },
-    record: { reason: 'active', value: 2 },
-    // What lasted then is not known any more.
-    recomputed: null,
+    record: {
+      reason: 'active',
+      value: 2,
+      text: '2 events in 5m, above 0; it fired for this before and is not resolved yet',
+    },
+  },
+  {
+    it: 'fired before, resolved, and fired again',
+    trigger: {
+      condition: { aggregate: 'count', predicate: '> 0', window: '5m', resolve: true },
+      cooldown: '1s',
+    },
+    event: async (world) => {
+      await world.post(error)
+      world.pass(6 * MINUTE)
+      return one(world.post(error))
+    },
+    record: { reason: 'no_subscriber' },
+    recomputed: { reason: 'fired', text: 'fired: 1 event in 5m, above 0' },
+  },
+  {
+    it: 'it waits for the rest of a sequence that began too long ago',
+    trigger: {
+      condition: {
+        sequence: [
+          { name: 'a deploy', filters: [{ field: 'event_type', op: 'eq', value: 'deploy' }] },
+          { name: 'an error', filters: [{ field: 'event_type', op: 'eq', value: 'error' }] },
+        ],
+        within: '5m',
+      },
+    },
+    event: async (world) => {
+      await world.post({ ...error, type: 'deploy' })
+      world.pass(6 * MINUTE)
+      return one(world.post(error))
+    },
+    record: { reason: 'waiting', text: 'waits for a deploy, the first step' },
   },
   {
     it: 'the trigger was paused',
