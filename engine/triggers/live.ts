@@ -395,6 +395,8 @@ class Schedules {
   /** Follows the definitions; call inside a transaction. @param now epoch ms */
   define(definitions: readonly TriggerDefinition[], now: number): void {
     const entries = new Map<number, Entry>()
+    // One that is deleted may come back, by an undo: until then it is as if it were paused.
+    this.queries.pauseDeleted.run({ paused: PAUSED })
     for (const definition of definitions) {
       const { condition } = definition.spec
       if (!isSchedule(condition)) continue

@@ -245,6 +245,10 @@ function memory(db: Database) {
       db.prepare<[number]>('DELETE FROM key_bases WHERE trigger_id = ?'),
     ],
     schedule: db.prepare<[number], ScheduleRow>('SELECT * FROM trigger_schedules WHERE trigger_id = ?'),
+    pauseDeleted: db.prepare<{ paused: number }>(
+      `UPDATE trigger_schedules SET last_slot = @paused WHERE last_slot <> @paused
+         AND trigger_id NOT IN (SELECT id FROM triggers WHERE state <> 'deleted')`,
+    ),
     saveSchedule: db.prepare<[number, string, number, number]>(
       'INSERT OR REPLACE INTO trigger_schedules (trigger_id, condition, anchor, last_slot) VALUES (?, ?, ?, ?)',
     ),
