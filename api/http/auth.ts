@@ -60,6 +60,9 @@ const ROOT: Identity = {
   oauth: null,
 }
 
+/** Whether a credential is one of many: the operator's own is not kept from the others, nor is anybody of an open instance. */
+export const isBounded = (identity: Identity): boolean => identity !== OPEN && identity !== ROOT
+
 /** What access tokens of OAuth begin with. */
 const OAUTH_TOKEN = /^svc_oat_/
 

@@ -21,6 +21,10 @@ const STREAMS_SHARE = 1 / 2
 const STREAMS_MAX = 256
 /** Of the connections at work, when only events and probes are taken. */
 const BUSY_SHARE = 3 / 4
+/** What one credential may have at work, of all there may be, and all who have none together: the others find room. */
+const CREDENTIAL_SHARE = 1 / 4
+/** In place of a credential. */
+const NOBODY = ''
 /** Routes that are never refused for want of room. */
 const ALWAYS = new Set(['/health', '/ingest/:key', '/v1/logs', '/v1/traces', '/v1/metrics'])
 
@@ -43,6 +47,10 @@ interface Use {
   requests: number
   /** Its place in the order in which connections became idle. */
   idleFrom: number
+  /** Whose place it has while it is at work; absent: nobody's that is counted. */
+  holder?: string | undefined
+  /** Its request was refused, and is at work no more. */
+  isRefused?: boolean
 }
 
 /** Where a connection carries its use: sets that it leaves and enters with each request cost more than the rest of this. */
@@ -60,6 +68,8 @@ export class Connections {
   /** How often one became idle. */
   private idled = 0
   private streams = 0
+  /** Connections at work, by credential. */
+  private readonly held = new Map<string, number>()
 
   constructor(private readonly bounds: ConnectionBounds) {}
 
@@ -76,11 +86,13 @@ export class Connections {
       this.open.add(socket)
       socket.once('close', () => {
         if (this.open.delete(socket) && socket[USE]!.requests > 0) this.busy--
+        this.release(socket[USE]!)
       })
       // One place stays free, or the next would be dropped without a word.
       if (this.open.size >= this.bounds.connections) this.makeRoom(socket)
     })
-    server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    // Ahead of whoever answers, and may refuse it at once.
+    server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.begin(socket)
       response.once('close', () => this.done(socket))
     })
@@ -88,10 +100,43 @@ export class Connections {
 
   /** @param pattern of the route. @throws SvcError unavailable where only events and probes are taken now */
   admit(pattern: string | null): void {
-    if (this.busy <= this.bounds.connections * BUSY_SHARE || (pattern && ALWAYS.has(pattern))) return
+    // Without the one that asks.
+    const others = this.busy - 1
+    if (others <= this.bounds.connections * BUSY_SHARE || (pattern && ALWAYS.has(pattern))) return
     throw new SvcError('unavailable', 'too many connections are at work; try again in a moment', {
       retryAfter: 2,
     })
+  }
+
+  /**
+   * Counts what a connection asks as a credential's, until it is answered.
+   * @param credential null: it comes without any, and need not have one
+   * @throws SvcError too_many where as many are at work as may be
+   */
+  hold(socket: Socket, credential: string | null): void {
+    const use = (socket as Used)[USE]
+    if (!use || use.holder !== undefined) return
+    const most = Math.max(1, Math.floor(this.bounds.connections * CREDENTIAL_SHARE))
+    const holder = credential ?? NOBODY
+    const held = this.held.get(holder) ?? 0
+    if (held >= most)
+      throw new SvcError(
+        'too_many',
+        credential === null
+          ? 'too many requests without a credential are under way; try again in a moment'
+          : `this credential has ${most} requests under way; wait for one to end`,
+        { retryAfter: 1 },
+      )
+    this.held.set(holder, held + 1)
+    use.holder = holder
+  }
+
+  /** A request was refused, and its sender may take its time: from here on its connection is one that makes room. */
+  refuse(socket: Socket): void {
+    const use = (socket as Used)[USE]
+    if (!use || use.isRefused || use.requests === 0) return
+    this.done(socket)
+    use.isRefused = true
   }
 
   /** Takes the place of a live stream. @returns gives it back. @throws SvcError too_many */
@@ -119,9 +164,24 @@ export class Connections {
 
   private done(socket: Used): void {
     const use = socket[USE]
-    if (!use || --use.requests > 0) return
+    if (!use) return
+    if (use.isRefused) {
+      use.isRefused = false
+      return
+    }
+    if (--use.requests > 0) return
     use.idleFrom = this.idled++
     if (this.open.has(socket)) this.busy--
+    this.release(use)
+  }
+
+  private release(use: Use): void {
+    const { holder } = use
+    if (holder === undefined) return
+    const left = this.held.get(holder)! - 1
+    if (left === 0) this.held.delete(holder)
+    else this.held.set(holder, left)
+    use.holder = undefined
   }
 
   /** The connection that has been idle longest ends, never the one that just came. */

@@ -3,6 +3,7 @@
  * that ends with unread bytes is reset, and a sender in full flow sees a broken pipe in place of the refusal.
  */
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /** More than any body that is taken as a whole. */
@@ -13,11 +14,16 @@ const IDLE_MS = 2_000
 
 /**
  * Refusals wait until the body has come, or a bound is reached; then the connection ends with them.
- * @param idleMs how long nothing may come.
+ * @param refuse is told of a connection that waits for its sender alone. @param idleMs how long nothing may come.
  */
-export function readOutRefused(app: FastifyInstance, idleMs = IDLE_MS): void {
+export function readOutRefused(
+  app: FastifyInstance,
+  refuse: (socket: Socket) => void = () => {},
+  idleMs = IDLE_MS,
+): void {
   app.addHook('onSend', ({ raw }, reply, payload, done) => {
     if (reply.statusCode < 400 || !hasMore(raw)) return done(null, payload)
+    refuse(raw.socket)
     void readOut(raw, idleMs).then(() => {
       if (!hasMore(raw)) reply.removeHeader('connection')
       done(null, payload)

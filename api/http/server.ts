@@ -18,7 +18,7 @@ import {
 import { otlpRoutes } from '../otlp/routes.ts'
 import { startOtlpGrpc } from '../otlp/start.ts'
 import { startSyslog } from '../syslog/start.ts'
-import { Authenticator, checkAudience, type Identity, requireScope } from './auth.ts'
+import { Authenticator, checkAudience, type Identity, isBounded, requireScope } from './auth.ts'
 import { BodyBudget } from './body-budget.ts'
 import { limitBodyTime } from './body-time.ts'
 import { Connections, connectionBounds } from './connections.ts'
@@ -140,7 +140,7 @@ export async function buildServer({
   packAnswers(app)
   limitBodyTime(app)
   refuseUnasked(app.server)
-  readOutRefused(app)
+  readOutRefused(app, (socket) => doors.connections.refuse(socket))
   app.addHook('onRequest', (request, _reply, done) => {
     try {
       guard(request, doors)
@@ -262,6 +262,8 @@ function guard(request: Checked, doors: Doors): void {
         ? 'any'
         : 'public'
       : (scopeOf(request.method, pattern) ?? 'admin')
+  // Bodies without a credential may come slowly.
+  if (scope === 'public' && request.method !== 'GET') doors.connections.hold(request.raw.socket, null)
   // A page that holds nothing may be opened from anywhere and needs no look at credentials.
   if (scope === 'public' && !pattern?.startsWith('/api/') && pattern !== '/health') return
   const { identity, cookie } = doors.auth.identify(request, pattern === '/health')
@@ -273,6 +275,7 @@ function guard(request: Checked, doors: Doors): void {
   if (doors.stopping() && pattern !== '/health')
     throw new SvcError('unavailable', 'the daemon is stopping', { retryAfter: 5 })
   if (scope === 'public') return
+  if (identity && isBounded(identity)) doors.connections.hold(request.raw.socket, identity.id)
   const isSigned =
     scope === 'signed-or-ingest' && doors.auth.ingestRoute((request.params as { key: string }).key)?.signed
   if (identity?.project && !isSigned) {

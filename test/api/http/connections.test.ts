@@ -18,9 +18,9 @@ afterEach(async () => {
   if (folder) rmSync(folder, { recursive: true, force: true })
 })
 
-async function start(handles: number): Promise<URL> {
+async function start(handles: number, env: Record<string, string> = {}): Promise<URL> {
   folder = mkdtempSync(join(tmpdir(), 'svc-handles-'))
-  daemon = await startDaemon(join(folder, 'data'), [], {}, undefined, { handles })
+  daemon = await startDaemon(join(folder, 'data'), [], env, undefined, { handles })
   return new URL(daemon.url)
 }
 
@@ -36,14 +36,23 @@ const open = ({ hostname, port }: URL, text = ''): Promise<Socket> =>
   })
 
 /** On a connection of its own. */
-const ask = (url: URL, path: string, body?: string): Promise<{ status: number; text: string }> =>
+const ask = (
+  url: URL,
+  path: string,
+  body?: string,
+  token?: string,
+): Promise<{ status: number; text: string }> =>
   new Promise((resolve, reject) => {
     const request = call(
       new URL(path, url),
       {
         agent: false,
         method: body === undefined ? 'GET' : 'POST',
-        headers: { 'content-type': 'application/json', connection: 'close' },
+        headers: {
+          'content-type': 'application/json',
+          connection: 'close',
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
       },
       (response) => {
         let text = ''
@@ -54,6 +63,29 @@ const ask = (url: URL, path: string, body?: string): Promise<{ status: number; t
     )
     request.on('error', reject).end(body)
   })
+
+/**
+ * Posts bodies that are never whole: those of strangers come a character a second.
+ * @returns how many were refused for want of room
+ */
+function slowly(url: URL, path: string, count: number, token?: string): () => number {
+  const half = [
+    ...[`POST ${path} HTTP/1.1`, `Host: ${url.host}`],
+    ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
+    ...['Content-Type: application/json', 'Content-Length: 1000', '', '{'],
+  ].join('\r\n')
+  let refused = 0
+  for (let i = 0; i < count; i++) {
+    const socket = connect(Number(url.port), url.hostname, () => socket.write(half))
+    const drip = setInterval(() => token === undefined && socket.writable && socket.write(' '), 1_000)
+    socket
+      .on('error', () => {})
+      .on('close', () => clearInterval(drip))
+      .on('data', (data) => (refused += String(data).includes(' 429 ') ? 1 : 0))
+    sockets.push(socket)
+  }
+  return () => refused
+}
 
 describe('the bounds of connections', () => {
   it.each([
@@ -100,4 +132,35 @@ describe('a daemon with few file handles', () => {
     expect((await ask(url, '/health')).status).toBe(200)
     expect((await ask(url, '/api/sources')).status).toBe(200)
   })
+
+  it('leaves the others room, however much one credential asks at once', async () => {
+    const root = 'a-token-of-the-operator'
+    const url = await start(256, { SVC_AUTH_TOKEN: root })
+    const keyOf = async (name: string): Promise<string> => {
+      const { text } = await ask(url, '/api/keys', JSON.stringify({ name, scopes: ['read'] }), root)
+      return (JSON.parse(text) as { secret: string }).secret
+    }
+    const [greedy, other] = [await keyOf('greedy'), await keyOf('other')]
+    const refused = slowly(url, '/read', 110, greedy)
+    await expect.poll(refused).toBe(110 - 32)
+    expect(await ask(url, '/api/sources', undefined, greedy)).toMatchObject({
+      status: 429,
+      text: expect.stringContaining('this credential has 32 requests under way'),
+    })
+    expect((await ask(url, '/api/sources', undefined, other)).status).toBe(200)
+    expect((await ask(url, '/api/sources', undefined, root)).status).toBe(200)
+    for (const socket of sockets.splice(0)) socket.destroy()
+    await expect.poll(async () => (await ask(url, '/api/sources', undefined, greedy)).status).toBe(200)
+  })
+
+  it.each(['/read', '/api/session', '/oauth/token'])(
+    'leaves them room, however slowly bodies of strangers come to %s',
+    async (path) => {
+      const root = 'a-token-of-the-operator'
+      const url = await start(256, { SVC_AUTH_TOKEN: root })
+      slowly(url, path, 110)
+      // They have all come where one more is refused, or asked in vain.
+      for (let i = 0; i < 20; i++) expect((await ask(url, '/api/sources', undefined, root)).status).toBe(200)
+    },
+  )
 })

@@ -15,7 +15,7 @@ const holdUp = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayB
 
 it('a process that was held up for longer than a body may rest finds what came meanwhile', async () => {
   let asked = () => {}
-  readOutRefused(app, LIMIT_MS)
+  readOutRefused(app, () => {}, LIMIT_MS)
   limitBodyTime(app, LIMIT_MS)
   app.addContentTypeParser('application/x-ndjson', (_request, payload, done) => done(null, payload))
   app.addHook('onRequest', async ({ url }, reply) => {
