@@ -54,6 +54,9 @@ export interface Subscribe {
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>
 
+/** Of a credential without scope admin: each firing writes a delivery for each of them, in the transaction of its events. */
+const OF_CREDENTIAL = 100
+
 export function createSubscriptions({
   store,
   clock,
@@ -75,13 +78,16 @@ export function createSubscriptions({
   const byId = db.prepare<[string], SubscriptionRow>(
     'SELECT * FROM subscriptions WHERE id = ? AND removed_at IS NULL',
   )
+  const countOf = db
+    .prepare<[string], number>('SELECT count(*) FROM subscriptions WHERE caller = ? AND removed_at IS NULL')
+    .pluck()
   const removedById = db
     .prepare<[string], string>('SELECT caller FROM subscriptions WHERE id = ? AND removed_at IS NOT NULL')
     .pluck()
   return {
     /**
      * Subscribes an address that may be reached; the same again is the one there is.
-     * @throws SvcError never: what can be refused was
+     * @throws SvcError too_many: a credential without scope admin has as many as it may
      */
     add: ({ trigger, project, url, name, audience }: Subscribe, by: Caller): SubscriptionCreated =>
       store.tx(() => {
@@ -91,6 +97,11 @@ export function createSubscriptions({
         const known = same.get(trigger, project, hash, by.id)
         const where = project === null ? {} : { project }
         if (known) return { subscription_id: known.id, ...where, existing: true }
+        if (audience === 'caller' && countOf.get(by.id)! >= OF_CREDENTIAL)
+          fail(
+            'too_many',
+            `this credential has ${OF_CREDENTIAL} subscriptions; end one that nobody needs any more first`,
+          )
         const id = `sub_${randomBytes(8).toString('hex')}`
         const kind = url === null ? 'mcp' : url.startsWith('slack:') ? 'slack' : 'webhook'
         const secret = kind === 'webhook' ? newSecret() : null

@@ -216,6 +216,21 @@ describe('a subscription that fetches', () => {
     for (const { subscription_id } of made) expect(told).toContain(subscription_id)
   })
 
+  it('is one of a hundred at most of a credential without scope admin', async () => {
+    const { world, id } = await subscribed()
+    const add = (n: number, audience: 'caller' | 'operator' = 'caller', by: typeof ME = ME) =>
+      world.engine.subscribe({ trigger: 't' }, { url: null, name: `n${n}`, audience }, by)
+    for (let n = 1; n < 100; n++) await add(n)
+    await expect(add(100)).rejects.toMatchObject({ code: 'too_many' })
+    expect((await add(99)).existing).toBe(true)
+    expect((await add(100, 'caller', { id: 'key:b', name: 'b' })).existing).toBeUndefined()
+    expect((await add(101, 'operator')).existing).toBeUndefined()
+    await world.engine.unsubscribe((await add(101)).subscription_id, ME, { own: true, strict: true })
+    await expect(add(102)).rejects.toMatchObject({ code: 'too_many' })
+    await world.engine.unsubscribe(id, ME, { own: true, strict: true })
+    expect((await add(102)).existing).toBeUndefined()
+  })
+
   it('of an address is not fetched', async () => {
     const { world } = await subscribed()
     const to = { url: 'https://example.com/hook', audience: 'operator' as const }
