@@ -167,8 +167,8 @@ export const REDACT_RULES: readonly RedactRule[] = [
   rule('key', 'API-', /\bAPI-[A-Z0-9]{26}\b/g),
   rule('token', 'sgp_', /\bsgp_(?:[A-Za-z0-9]{16}_)?[a-f0-9]{40}\b/g),
   rule('token', 'AAAAAAAAAA', /\bA{20}[A-Za-z0-9%]{60,120}/g),
-  // Our own.
-  rule('token', 'svc_', /\bsvc_[a-z]{1,12}_[A-Za-z0-9_-]{16,100}\b/g),
+  // Our own: keys by their id, which has digits. Metrics of ours are small letters alone.
+  rule('token', 'svc_', /\bsvc_[a-z0-9]{1,12}_(?=[a-z_-]{0,100}[A-Z0-9])[A-Za-z0-9_-]{16,100}/g),
 ]
 
 /*

@@ -107,7 +107,9 @@ const SHAPES: [string, string][] = [
   ['Octopus Deploy', `API-${upper(26)}`],
   ['Sourcegraph', `sgp_${hex(40)}`],
   ['X', `${'A'.repeat(22)}${word(80)}`],
-  ['a key of svc', `svc_key_${word(32)}`],
+  ['a key of svc', `svc_${hex(8)}_${word(32)}`],
+  ['its root token', `svc_root_${word(32)}`],
+  ['its tokens of OAuth', `svc_oat_${word(43)}`],
 ]
 
 /** A secret by what stands around it: the text, and the secret in it. */
@@ -180,6 +182,7 @@ describe('an ordinary line', () => {
     'Basic authentication failed; bearer authentication is required for this realm',
     'the password must be changed, the secret is not set, and no token was given',
     'https://example.com/a?page=2&key=a&sort=id&code=200',
+    'svc_catalog_sync_seconds_total rose, and svc_ask_turns_parked_at_once is 4',
   ])('stays as it is: %s', (line) => {
     expect(redact(line)).toBe(line)
   })
