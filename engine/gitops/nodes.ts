@@ -293,11 +293,16 @@ export interface Told {
 /** Of one reference; `!` writes it out as it is. */
 const REFERENCE = /\(\((!?)\s*values\.([A-Za-z_][A-Za-z0-9_-]*)\s*\)\)/g
 const WHOLE = new RegExp(`^${REFERENCE.source}$`)
+/** Characters that all references may be written out as, as aliases of YAML may. */
+const WRITTEN_MAX = 8 * 1024 * 1024
 
 /** The values of one environment, and what refers to them. */
 export class EnvironmentValues {
   private readonly declared = new Map<string, Declaration>()
   private readonly set = new Map<string, Value>()
+  /** Characters of each value, which a reference to it is written out as. */
+  private readonly sizes = new Map<Value, number>()
+  private written = 0
 
   constructor(private readonly told: Told) {}
 
@@ -395,7 +400,7 @@ export class EnvironmentValues {
     const whole = WHOLE.exec(text)
     if (whole && !whole[1]) {
       const found = this.valueOf(whole[2]!, scalar.spot)
-      return found ? valueAt(scalar.spot, plain(found)) : scalar
+      return found && this.hasRoom(found, scalar.spot) ? valueAt(scalar.spot, plain(found)) : scalar
     }
     const written = text.replace(REFERENCE, (reference, escaped: string, name: string) => {
       if (escaped) return reference.replace('!', '')
@@ -405,7 +410,7 @@ export class EnvironmentValues {
         this.problem(scalar.spot, `the value ${name} is no text or number, and can only stand alone`)
         return ''
       }
-      return String(value)
+      return found && this.hasRoom(found, scalar.spot) ? String(value) : ''
     })
     return written === text ? scalar : { ...scalar, value: written }
   }
@@ -418,6 +423,17 @@ export class EnvironmentValues {
     }
     declaration.used = true
     return this.set.get(name) ?? declaration.default ?? null
+  }
+
+  /** Counts what a reference is written out as; where it is too much in all, that is told once. */
+  private hasRoom(value: Value, spot: Spot): boolean {
+    const size = this.sizes.get(value) ?? JSON.stringify(plain(value)).length
+    this.sizes.set(value, size)
+    const before = this.written
+    this.written += size
+    if (before <= WRITTEN_MAX && this.written > WRITTEN_MAX)
+      this.problem(spot, 'with its values written out, the catalog is more than 8 MiB')
+    return this.written <= WRITTEN_MAX
   }
 
   /** Tells what has no value in this environment, and what nothing refers to. */

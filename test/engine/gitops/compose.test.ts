@@ -235,6 +235,17 @@ describe('a value', () => {
     expect(warned(use('5', 'values: { limit: 5 }'))).toEqual(['v.yaml:1: nothing refers to the value limit'])
   })
 
+  it('is written out so often as 8 MiB have room for, and no more', () => {
+    const long = `values: { long: ${'x'.repeat(1_000_000)}, list: [${`${'x'.repeat(1_000)}, `.repeat(1_000)}x] }\n`
+    const often = (word: string, count: number) => Array(count).fill(word).join(', ')
+    expect(told(use(`[${often('((values.list))', 6)}]`, long))).toEqual([])
+    const tooMuch = 'a.yaml:4:%: with its values written out, the catalog is more than 8 MiB'
+    const place = (composed: Composed) =>
+      told(composed).map((one) => one.replace(/^a.yaml:4:\d+:/, 'a.yaml:4:%:'))
+    expect(place(use(`[${often('((values.list))', 400)}]`, long))).toEqual([tooMuch])
+    expect(place(use(`"${often('((values.long))', 2_000)}"`, long))).toEqual([tooMuch])
+  })
+
   it('has a type, bounds and choices, in defaults and in environments', () => {
     const declared = (rule: string) => told(use('((values.v))', `values:\n  v: ${rule}\n`))[0]
     expect(declared('{ type: integer, default: 1.5 }')).toBe(
