@@ -16,7 +16,7 @@ import * as calls from '../client/calls.ts'
 import { addDaemonOptions, clientOf } from './context.ts'
 import type { ClientFlags } from './credentials.ts'
 import { CliError, EXIT } from './exit.ts'
-import { readText, writeText } from './files.ts'
+import { checkWritable, readText, writeText } from './files.ts'
 import { type Column, escapeLine, type Io, printJson, table } from './terminal.ts'
 
 export interface ReportFlags extends ClientFlags {
@@ -34,7 +34,16 @@ export const publishing = (command: Command): Command =>
   )
 
 /**
- * Shows a report, and writes it to the files that were asked for.
+ * Says that a report could not be written, or handed in, before it is made: what runs of models find is paid for.
+ * @throws CliError 74 where a file cannot be written, 69 or 77 where the daemon is not reachable, or does not know who asks
+ */
+export async function checkReport(io: Io, flags: ReportFlags): Promise<void> {
+  for (const file of [flags.out, flags.junit, flags.html]) if (file !== undefined) checkWritable(file)
+  if (flags.publish) await clientOf(io, flags).ask(calls.whoAmI)
+}
+
+/**
+ * Shows a report, and then writes it to the files that were asked for: what is shown is not lost where one cannot be written.
  * @param against an earlier report that it is compared with
  */
 export async function tellReport(
@@ -43,7 +52,8 @@ export async function tellReport(
   flags: ReportFlags,
   against: EvalReport | null = null,
 ): Promise<void> {
-  const { json, out, junit, html } = flags
+  showReport(io, report, flags, against)
+  const { out, junit, html } = flags
   const { htmlOf, junitOf } = await import('../../engine/local.ts')
   if (out !== undefined) writeText(io, out, `${JSON.stringify(report, null, 1)}\n`)
   if (junit !== undefined) writeText(io, junit, junitOf(report))
@@ -52,11 +62,17 @@ export async function tellReport(
     const { id } = await clientOf(io, flags).ask(calls.handInEvalReport, { body: report })
     io.err(`published as ${id}; the console shows it under Evals\n`)
   }
+}
+
+function showReport(io: Io, report: EvalReport, { json }: ReportFlags, against: EvalReport | null): void {
   const figures = figuresByVariant(report.runs)
   const comparisons = against ? compareReports(against, report) : []
   const levels = figuresByLevel(report.runs)
   const rules = rulesByLevel(report)
-  if (json) return printJson(io, JSON.stringify({ report, figures, levels, rules, comparisons }))
+  if (json) {
+    printJson(io, JSON.stringify({ report, figures, levels, rules, comparisons }))
+    return
+  }
   if (report.measured.length) io.out(`${measuredTable(io, report.measured)}\n${missedOf(report.measured)}`)
   if (report.runs.length) io.out(`${figuresTable(io, figures)}\n${levelsTable(io, report)}\n`)
   for (const one of rules) io.out(`${escapeLine(rulesLine(one))}\n`)

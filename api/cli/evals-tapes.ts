@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TapeOf, Variant } from '../../engine/local.ts'
 import { CliError, EXIT } from './exit.ts'
+import { checkWritable } from './files.ts'
 import { readTape, writeTape } from './tape-file.ts'
 
 type Local = typeof import('../../engine/local.ts')
@@ -11,7 +12,7 @@ type Models = Extract<Variant['by'], { models: unknown }>['models']
 /**
  * Who answers the runs of models: the provider, kept on tapes where `--record` says so, or the tapes of `--tapes`.
  * @returns null where only scripted agents can run
- * @throws CliError 66 where the folder of tapes is not there
+ * @throws CliError 66 where the folder of tapes is not there, 74 where none can be written to that of `--record`
  */
 export function answersOf(
   { record, tapes }: { record?: string; tapes?: string },
@@ -25,6 +26,8 @@ export function answersOf(
     }
   }
   if (provider === null || record === undefined) return provider && { models: provider.models }
+  // Answers are paid for: that they cannot be kept is said before any is asked for.
+  checkWritable(join(record, 'tape.json'), true)
   return {
     open: (of: TapeOf) => {
       const { models, tape } = recorded(provider.models, of)

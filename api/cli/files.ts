@@ -1,5 +1,14 @@
 /** Files named on the command line; `-` is standard input, and where one is written standard output. */
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { CliError, EXIT } from './exit.ts'
 import { type Io, printText } from './terminal.ts'
@@ -57,9 +66,41 @@ export function writeText(io: Io, file: string, text: string): void {
     if (file === STANDARD) printText(io, text)
     else writeFileSync(file, text)
   } catch (error) {
-    throw new CliError(`cannot write ${file}: ${(error as Error).message}`, EXIT.disk)
+    throw cannotWrite(file, error)
   }
 }
+
+/** Writes a file, and makes its folder where there is none. @throws CliError 74 when it cannot be written. */
+export function writeInFolder(file: string, data: string | Uint8Array): void {
+  try {
+    makeFolders(dirname(file))
+    writeFileSync(file, data)
+  } catch (error) {
+    throw cannotWrite(file, error)
+  }
+}
+
+/**
+ * Says that a file cannot be written before that is worked out, or paid for, which is to be written to it. What is there stays.
+ * @param makesFolder makes its folder where there is none
+ * @throws CliError 74 when it cannot be written.
+ */
+export function checkWritable(file: string, makesFolder = false): void {
+  if (file === STANDARD) return
+  try {
+    if (makesFolder) makeFolders(dirname(file))
+    const there = statSync(file, { throwIfNoEntry: false })
+    // Whoever reads a pipe would take an opening of it that writes nothing for its end.
+    if (there && !there.isFile() && !there.isDirectory()) return
+    closeSync(openSync(file, 'a'))
+    if (!there) rmSync(file)
+  } catch (error) {
+    throw cannotWrite(file, error)
+  }
+}
+
+const cannotWrite = (file: string, error: unknown): CliError =>
+  new CliError(`cannot write ${file}: ${(error as Error).message}`, EXIT.disk)
 
 /**
  * Makes a folder, and those above it that are missing. One level after another: mkdir with `recursive` hides why a

@@ -1,9 +1,8 @@
 /** Tapes as files: the answers of models to what one test or one scenario asks. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
 import type { TapeFile } from '../../engine/local.ts'
 import { CliError, EXIT } from './exit.ts'
-import { makeFolders } from './files.ts'
+import { writeInFolder } from './files.ts'
 
 /** @returns null where there is none. @throws CliError 65 where it is no tape */
 export function readTape(file: string): TapeFile | null {
@@ -17,8 +16,6 @@ export function readTape(file: string): TapeFile | null {
   throw new CliError(`${file} is no tape that --record wrote`, EXIT.data)
 }
 
-/** Writes a tape, and its folder where there is none. */
-export function writeTape(file: string, tape: TapeFile): void {
-  makeFolders(dirname(file))
-  writeFileSync(file, `${JSON.stringify(tape, null, 1)}\n`)
-}
+/** Writes a tape, and its folder where there is none. @throws CliError 74 where it cannot be written */
+export const writeTape = (file: string, tape: TapeFile): void =>
+  writeInFolder(file, `${JSON.stringify(tape, null, 1)}\n`)

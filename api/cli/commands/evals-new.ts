@@ -1,5 +1,4 @@
 /** `svc evals new --run`: a run of the past as a scenario, with stand-ins for whom its events are about. */
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Command } from 'commander'
@@ -11,7 +10,7 @@ import type { Client } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
-import { makeFolders } from '../files.ts'
+import { writeInFolder } from '../files.ts'
 import { escapeLine, type Io, paint, printJson } from '../terminal.ts'
 
 const BACK_MS = 36 * 3_600_000
@@ -90,9 +89,8 @@ async function make(io: Io, flags: Flags): Promise<void> {
   const folder = join(flags.out, run.id)
   if (!flags.yes && !(await io.confirm(`Write it to ${folder}?`)))
     throw io.isTerminal ? new CliError('nothing was written') : usageError('say --yes to write it')
-  makeFolders(folder)
-  writeFileSync(join(folder, 'events.ndjson.gz'), bytes)
-  writeFileSync(join(folder, 'truth.json'), `${JSON.stringify(frozen.truth, null, 2)}\n`)
+  writeInFolder(join(folder, 'events.ndjson.gz'), bytes)
+  writeInFolder(join(folder, 'truth.json'), `${JSON.stringify(frozen.truth, null, 2)}\n`)
   const incident = { truth: frozen.truth, events: frozen.events }
   const pack = { incidents: [{ id: run.id, load: () => incident }], noise: {} }
   const unfit = await checkPack(createEngine, pack, { noise: 0 })

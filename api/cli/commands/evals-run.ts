@@ -6,7 +6,7 @@ import type { EvalReport } from '../../../schemas/types.ts'
 import { loadModels } from '../../config-models.ts'
 import { version } from '../../version.ts'
 import { NOISE_HELP, NOISE_MAX, numbersIn, OWN_PACK, openPack, PACK_HELP } from '../evals-options.ts'
-import { publishing, type ReportFlags, readReport, tellReport } from '../evals-report.ts'
+import { checkReport, publishing, type ReportFlags, readReport, tellReport } from '../evals-report.ts'
 import { answersOf } from '../evals-tapes.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
 import { readPrompt } from '../files.ts'
@@ -138,6 +138,7 @@ async function runAll(io: Io, flags: RunFlags): Promise<void> {
   const against = flags.against === undefined ? null : await readReport(io, flags.against)
   if (flags.record !== undefined && flags.tapes !== undefined)
     throw usageError('--record asks models and --tapes does not: say one of them')
+  await checkReport(io, flags)
   const provider =
     flags.scripted || flags.tapes !== undefined ? null : openProviderModels(createEngine, loadModels(io.env))
   try {

@@ -4,7 +4,7 @@ import { countWords } from '../../../schemas/plain-words.ts'
 import type { EvalReport } from '../../../schemas/types.ts'
 import { version } from '../../version.ts'
 import { NOISE_HELP, NOISE_MAX, numbersIn, OWN_PACK, openPack, PACK_HELP } from '../evals-options.ts'
-import { publishing, type ReportFlags, tellReport } from '../evals-report.ts'
+import { checkReport, publishing, type ReportFlags, tellReport } from '../evals-report.ts'
 import { usageError } from '../exit.ts'
 import { type Io, paint } from '../terminal.ts'
 import { evalsNewCommand } from './evals-new.ts'
@@ -61,6 +61,7 @@ async function measureAll(io: Io, flags: MeasureFlags): Promise<void> {
   if (flags.variant !== undefined && variant === undefined)
     throw usageError(`--variant takes ${VARIANTS.join(', ')}`)
   const pack = { ...(await openPack(flags.pack, flags.only, flags.heldOut)), ...(variant ? { variant } : {}) }
+  await checkReport(io, flags)
   let done = 0
   const measured = measure(pack, {
     ...{ noise, budgets },

@@ -109,12 +109,9 @@ export function readPack(folder: string): Pack {
     return { incidents: [inFile(dirname(folder), basename(folder))], noise: {} }
   const inner = join(folder, 'pack')
   const root = existsSync(inner) ? inner : folder
-  const ids = existsSync(root)
-    ? readdirSync(root)
-        .filter((id) => existsSync(join(root, id, 'truth.json')))
-        .sort()
-    : []
-  const files = existsSync(root) ? readdirSync(root).filter((name) => name.endsWith(FILE)) : []
+  const names = statSync(root, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(root) : []
+  const ids = names.filter((id) => existsSync(join(root, id, 'truth.json'))).sort()
+  const files = names.filter((name) => name.endsWith(FILE))
   if (ids.length + files.length === 0)
     fail('invalid', `pack: ${folder} holds no incident, a folder with truth.json and events.ndjson.gz`, {
       field: 'pack',

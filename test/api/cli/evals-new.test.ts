@@ -1,5 +1,5 @@
 /** `svc evals new`: a run of a real engine over the real API; a scripted server is in place of the model. */
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -106,4 +106,14 @@ it.each([
   const { code, err } = await make('--yes', ...args)
   expect(err).toContain(sentence)
   expect(code).toBe(exit)
+})
+
+it('says where it cannot write, and ends with 74', async () => {
+  const out = join(mkdtempSync(join(tmpdir(), 'evals-new-')), 'file')
+  writeFileSync(out, '')
+  const { code, err } = await make('--cause', events[0]!, '--yes', '--out', out)
+  expect([code, err]).toEqual([
+    74,
+    expect.stringContaining(`svc: cannot write ${join(out, run, 'events.ndjson.gz')}: ENOTDIR`),
+  ])
 })

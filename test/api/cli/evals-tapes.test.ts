@@ -117,3 +117,37 @@ it.each([
   const { code, err } = await svc(['evals', 'run', ...ONE, ...args], { env: {} })
   expect([code, err]).toEqual([exit, expect.stringContaining(sentence)])
 })
+
+it('whatever cannot be written, or handed in, is said before a model is asked', async () => {
+  const folder = newFolder()
+  const [plain, kept] = [join(folder, 'plain'), join(folder, 'kept.json')]
+  writeFileSync(plain, '')
+  writeFileSync(kept, 'kept')
+  const before = server.requests.filter(({ path }) => path.endsWith('/messages')).length
+  const env = { PROVIDERA_API_KEY: 'key', PROVIDERA_BASE_URL: server.url }
+  const run = (...args: string[]) =>
+    svc(['evals', 'run', ...ONE, '--model', 'm1', '--max-usd', '1', ...args], { env })
+  for (const args of [
+    ['--out', join(plain, 'a.json')],
+    ['--junit', folder],
+    ['--html', join(folder, 'none', 'a.html')],
+    ['--record', join(plain, 'tapes')],
+  ]) {
+    const { code, err, out } = await run('--out', kept, ...args)
+    expect([args, code, out, err]).toEqual([args, 74, '', expect.stringContaining(`cannot write ${args[1]}`)])
+  }
+  const { code } = await run('--publish', '--svcd', 'http://127.0.0.1:1')
+  expect(code).toBe(69)
+  expect(server.requests.filter(({ path }) => path.endsWith('/messages'))).toHaveLength(before)
+  expect([readFileSync(kept, 'utf8'), readdirSync(folder).sort()]).toEqual(['kept', ['kept.json', 'plain']])
+})
+
+it('are no pack where they are a file', async () => {
+  const file = join(newFolder(), 'file')
+  writeFileSync(file, '')
+  const { code, err } = await svc(['evals', 'check', '--pack', file])
+  expect([code, err]).toEqual([
+    66,
+    `svc: pack: ${file} holds no incident, a folder with truth.json and events.ndjson.gz\n`,
+  ])
+})

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { EvalReport } from '../../../schemas/types.ts'
 import { startScriptedModels } from '../../models/scripted-server.ts'
-import { svc } from './cli-harness.ts'
+import { answer, startStub, svc } from './cli-harness.ts'
 
 it('measures the pack of svc itself, brief and plain side by side', async () => {
   const { code, out } = await svc(['evals', 'measure', '--noise', '500', '--budget', '2000'])
@@ -126,4 +126,16 @@ it('takes no other file for a report', async () => {
     65,
     expect.stringContaining('is no report of svc evals (write one with --out): '),
   ])
+})
+
+it('shows a report before it is handed in: a daemon that refuses it takes no figures away', async () => {
+  const daemon = await startStub((seen, response) =>
+    seen.url === '/api/whoami'
+      ? answer(response, 200, { id: 'key:a', name: 'a', scopes: ['read'], workspace: null })
+      : answer(response, 403, { detail: "this credential lacks the 'admin' scope" }),
+  )
+  const ran = await svc(['evals', 'run', ...ONE, '--scripted', '--publish', '--svcd', daemon.url])
+  await daemon.close()
+  expect([ran.code, ran.err]).toEqual([77, expect.stringContaining("lacks the 'admin' scope")])
+  expect(ran.out).toContain('script rules')
 })
