@@ -48,6 +48,7 @@ export const setup = [
     role: 'reader',
     answer: 'setup.json',
     versioned: true,
+    access: 'shows',
     summary: 'A draft with its planning and plan, or what is to be connected',
     run: async (engine, { params, caller }) => {
       const setup = await engine.getSetup(params.id)

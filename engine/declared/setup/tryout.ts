@@ -248,15 +248,23 @@ function fieldsOf({ sources }: Declared, name: string): string[] {
     .slice(0, FIELDS_MAX)
 }
 
+/** The key that was made with the plan, or one of its name that was made since. */
 function ownOf({ keys, store }: Declared, id: string): SetupChecks['own_agent'] {
   const { own_key } = setupQueries(store.db).byId(id)!
   if (own_key === null) return null
-  const key = keys.list().find((one) => one.id === own_key)
-  if (key?.state !== 'active')
-    return { state: 'waiting', detail: 'its key was revoked; make another under Keys' }
-  return key.last_used_at
-    ? { state: 'joined', detail: `last here at ${key.last_used_at}` }
-    : { state: 'waiting', detail: null }
+  const all = keys.list()
+  const name = all.find((one) => one.id === own_key)?.name
+  const mine = all.filter((one) => one.project === id && one.name === name && one.state === 'active')
+  const usedAt = mine.flatMap(({ last_used_at: at }) => at ?? []).sort()
+  const last = usedAt.at(-1)
+  if (last) return { state: 'joined', detail: `last here at ${last}` }
+  return {
+    state: 'waiting',
+    detail:
+      mine.length > 0
+        ? null
+        : `its key was revoked; make another named ${name} under Settings of the project`,
+  }
 }
 
 /* What is still to be done in the world so that a set-up project works: send, enter, join. */

@@ -298,6 +298,29 @@ describe('an open instance', () => {
     })
   })
 
+  it('takes the name of a key that is sent all the same: whose finding it is, and when it was used', async () => {
+    const project = (
+      await door.call('POST', '/api/projects', { template: 'custom', name: 'Shop', objects: [] })
+    ).json()
+    const of = `/api/projects/${project.id}`
+    const { secret } = (await door.call('POST', `${of}/keys`, { name: 'my-agent' })).json() as unknown as {
+      secret: string
+    }
+    const finding = { entity: 'pay', label: 'service', finding: 'It fails.' }
+    const record = async (body: object, headers = {}) =>
+      (await door.call('POST', `${of}/findings`, body, headers)).json().agent
+    expect(await record({ ...finding, agent: 'a-client' }, door.as(secret))).toBe('my-agent')
+    expect(await record({ ...finding, agent: 'a-client' })).toBe('a-client')
+    expect(await record(finding)).toBe('open instance')
+    const { keys } = (await door.call('GET', `${of}/keys`)).json() as unknown as { keys: object[] }
+    expect(keys).toMatchObject([{ name: 'my-agent', last_used_at: expect.any(String) }])
+    // It bounds nothing.
+    expect((await door.call('GET', '/api/whoami', undefined, door.as(secret))).json()).toMatchObject({
+      name: 'my-agent',
+      scopes: ['admin', 'ingest', 'read'],
+    })
+  })
+
   const own = [
     '127.0.0.1:8787',
     'localhost',

@@ -245,6 +245,24 @@ it('sets up for the person’s own agent: a key that is told once, a practice fi
   expect((await engine.listKeys())[0]?.state).toBe('revoked')
 })
 
+it('takes another key of its name for the person’s own agent, once the first was revoked', async () => {
+  const world = await open()
+  const { engine } = world
+  const own = proposal({ who: 'own', own_agent: { name: 'my-agent' }, agents: [] })
+  const { project } = await apply(world, own, await drafted(world, own, { who: 'own' }))
+  const state = async () => (await world.setup(project.id)).checks?.own_agent
+  const [first] = await engine.listKeys()
+  await engine.revokeKey(first!.id, BY.caller)
+  expect(await state()).toEqual({
+    state: 'waiting',
+    detail: 'its key was revoked; make another named my-agent under Settings of the project',
+  })
+  const second = await engine.createProjectKey(project.id, { name: 'my-agent' }, BY)
+  expect(await state()).toEqual({ state: 'waiting', detail: null })
+  await engine.touchKeys([second.id])
+  expect(await state()).toMatchObject({ state: 'joined' })
+})
+
 it('stores no test event when storage is full', async () => {
   const world = await openSetupWorld({ maxDbSize: 4_096 })
   onTestFinished(() => world.close())
