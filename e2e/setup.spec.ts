@@ -120,6 +120,19 @@ test('a goal becomes a plan, the plan a project, and the project finds something
   await expect(page.getByRole('region', { name: 'What the agents found' })).toContainText('Practice')
 })
 
+test('a practice run that fails is not said to have timed out', async ({ page, daemon, models }) => {
+  models.reply('m1', [{ status: 401, text: 'invalid key' }])
+  const { project } = await daemon.ask<{ project: { id: string } }>('POST', '/api/setup/apply', {
+    plan: { ...PLAN, goal: 'Tell me when the gateway fails', who: 'svc' },
+  })
+  const of = `/api/projects/${project.id}/setup`
+  await daemon.ask('POST', `${of}/test-event`, { source: 'gateway' })
+  await daemon.ask('PUT', of, { step: 'try' })
+  await goTo(page, `${daemon.url}/projects/${project.id}/setup`)
+  await page.getByRole('button', { name: 'Start practice' }).click()
+  await expect(page.getByRole('alert').filter({ hasText: 'The practice run didn’t succeed' })).toBeVisible()
+})
+
 test('a change of a plan that fails keeps the plan, what was changed by hand, and the instruction', async ({
   page,
   daemon,
@@ -233,6 +246,46 @@ base.describe('without a model', () => {
       await page.evaluate('Object.keys(localStorage).filter((key) => key.includes("plan:watch"))'),
     ).toEqual([])
   })
+
+  base(
+    'Connect says what each source needs: no command that svc would refuse, nothing of no use',
+    async ({ page, daemon }) => {
+      const watches = [
+        { key: 'w1', name: 'machines', connector: 'syslog', config: {} },
+        { key: 'w2', name: 'app-hooks', connector: 'github_app', config: { signature_secret: 'shared' } },
+        { key: 'w3', name: 'lines', connector: 'file', config: { path: '/var/log/none.log' } },
+        {
+          key: 'w4',
+          name: 'orders',
+          connector: 'webhook',
+          config: { labels: [] },
+          sample: { order: 'o-17' },
+        },
+      ]
+      const wakes = [{ ...PLAN.wakes[0]!, name: 'any', sources: ['w1'], filters: [], key_field: 'host' }]
+      const { project, connect } = await daemon.ask<{
+        project: { id: string }
+        connect: { own_agent: { key: string } }
+      }>('POST', '/api/setup/apply', {
+        plan: { goal: 'Watch all', name: 'All', who: 'own', watches, wakes, own_agent: { name: 'my-bot' } },
+      })
+      await goTo(page, `${daemon.url}/projects/${project.id}/setup`)
+      const of = (name: string) => page.getByRole('region', { name: `Source ${name}` })
+      await expect(of('machines')).toContainText('SVC_SYSLOG_PORT')
+      await expect(of('app-hooks')).toContainText('On GitHub, on the settings page of the app')
+      await expect(of('app-hooks')).not.toContainText('curl')
+      await expect(of('till')).toContainText('{"order":"o-17"}')
+      await expect(of('lines')).toContainText('SVC_FILES is not set')
+      await expect(of('lines')).not.toContainText('Nothing to do')
+      // The key says whose its findings are, and that it was here, also where no key is needed.
+      const agent = page.getByRole('region', { name: 'Your own agent' })
+      await expect(agent).toContainText('"SVC_AUTH_TOKEN": "<its key>"')
+      await expect(agent.getByRole('status')).toHaveText('waiting for it')
+      const authorization = `Bearer ${connect.own_agent.key}`
+      await daemon.call('GET', `/api/projects/${project.id}`, undefined, { authorization })
+      await expect(agent.getByRole('status')).toHaveText('joined')
+    },
+  )
 
   base('a plan that is open in two tabs is not overwritten without a word', async ({ page, daemon }) => {
     await goTo(page, `${daemon.url}/projects/new`)

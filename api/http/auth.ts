@@ -61,7 +61,7 @@ const ROOT: Identity = {
 }
 
 /** Whether a credential is one of many: the operator's own is not kept from the others, nor is anybody of an open instance. */
-export const isBounded = (identity: Identity): boolean => identity !== OPEN && identity !== ROOT
+export const isBounded = ({ id }: Identity): boolean => id !== OPEN.id && id !== ROOT.id
 
 /** What access tokens of OAuth begin with. */
 const OAUTH_TOKEN = /^svc_oat_/

@@ -4,7 +4,7 @@ import type { SenderPreset } from '../../schemas/types.ts'
 import { curlCommand, exampleBody } from './curl.ts'
 
 /** Connectors whose producers need more than an ingest URL. */
-export const OWN_WAYS: ReadonlySet<string> = new Set(['otlp', 'vercel', 'claude_code'])
+export const OWN_WAYS: ReadonlySet<string> = new Set(['otlp', 'syslog', 'vercel', 'claude_code'])
 
 export interface Snippet {
   /** What it is for. */

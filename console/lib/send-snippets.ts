@@ -96,6 +96,17 @@ const headersOf = ({ token, isOneOfSeveral, name }: SendTo): [string, string][] 
   ...(isOneOfSeveral ? ([['X-SVC-Source', name]] as [string, string][]) : []),
 ]
 
+/** Senders of syslog: they have no address of their own, and no key. */
+export const syslogSnippets = (at: SendTo, config: Mapping = {}): Snippet[] => [
+  {
+    title: 'rsyslog, in /etc/rsyslog.d/svc.conf',
+    text: `*.* action(type="omfwd" target="${new URL(at.origin).hostname}" port="5514" protocol="tcp" TCP_Framing="octet-counted" template="RSYSLOG_SyslogProtocol23Format")`,
+    note: 'The port is that of SVC_SYSLOG_PORT where the daemon runs, for TCP and UDP; without it none is open. SVC_SYSLOG_ALLOW names who may send, this machine alone if it is not set.',
+  },
+  // To see how a message is read, where no port is open yet.
+  sendOne(at, 'syslog', config),
+]
+
 /** A log drain of Vercel. @param isSigned whether the source has the drain's signature secret. */
 export function vercelSnippets(at: SendTo, isSigned: boolean, config: Mapping = {}): Snippet[] {
   const needsKey = !isSigned && at.token !== null

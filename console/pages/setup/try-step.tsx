@@ -159,7 +159,7 @@ function PracticeRun({ id }: { id: string }) {
         )}
       </Group>
       {data.error && (
-        <Alert color="red" title="Practice run timed out">
+        <Alert color="red" title="The practice run didn’t succeed">
           {data.error}
         </Alert>
       )}

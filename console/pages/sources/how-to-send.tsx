@@ -56,6 +56,8 @@ function Ways({ written, source, at, isFirst }: WaysProps) {
   switch (source.connector) {
     case 'otlp':
       return <Exporters written={written} at={at} config={source.config} />
+    case 'syslog':
+      return <Snippets snippets={written.syslogSnippets(at, source.config)} />
     case 'vercel':
       return <Snippets snippets={written.vercelSnippets(at, source.signed, source.config)} />
     case 'claude_code':

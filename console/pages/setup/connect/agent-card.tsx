@@ -1,9 +1,7 @@
 /** Connect, the person's own agent: its key, once, and what to add to it. */
 import { Alert, Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { SetupCheckAgent, SetupConnectAgent } from '../../../../schemas/types.ts'
-import { api, keys } from '../../../client.ts'
 import { snippetOf } from '../../../lib/connect-snippets.ts'
 import { CopyBlock } from '../../../parts/copy.tsx'
 import { Mark } from '../../../parts/mark.tsx'
@@ -16,13 +14,11 @@ interface AgentProps {
 }
 
 export function AgentCard({ agent, secret, check, project }: AgentProps) {
-  const capabilities = useQuery({ queryKey: keys.capabilities, queryFn: api.capabilities })
-  const isOpen = capabilities.data?.auth_required === false
   const { text, place } = snippetOf('terminal', 'stdio', {
     svcd: window.location.origin,
     mcp: agent.mcp_url,
     // On an open instance the key still says whose findings they are.
-    key: secret ?? (isOpen ? null : '<its key>'),
+    key: secret ?? '<its key>',
   })
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label="Your own agent">

@@ -22,6 +22,13 @@ interface SourceProps {
 export function SourceCard({ source, secret, check }: SourceProps) {
   const now = useNow(5_000)
   const url = source.ingest_url && `${window.location.origin}${source.ingest_url}`
+  const { data } = useQuery({
+    queryKey: keys.source(source.name),
+    queryFn: () => api.source(source.name),
+    enabled: url !== null,
+  })
+  // What nobody but its sender can sign is tried by no command of ours.
+  const hasOwnWays = OWN_WAYS.has(source.connector) || data?.signed
   const page = `/sources/${encodeURIComponent(source.name)}`
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label={`Source ${source.name}`}>
@@ -39,8 +46,8 @@ export function SourceCard({ source, secret, check }: SourceProps) {
             <CopyBlock value={secret} label={`Copy the key of ${source.name}`} />
           </Alert>
         )}
-        {url && OWN_WAYS.has(source.connector) && <OwnWays name={source.name} secret={secret} />}
-        {url && !OWN_WAYS.has(source.connector) && (
+        {url && data && hasOwnWays && <HowToSend source={data} token={secret ?? undefined} />}
+        {url && data && !hasOwnWays && (
           <>
             <Text size="sm">Send its events to this address.</Text>
             <CopyBlock value={url} label="Copy the ingest URL" />
@@ -59,15 +66,7 @@ export function SourceCard({ source, secret, check }: SourceProps) {
             )}
           </>
         )}
-        {!url && (
-          <Text size="sm">
-            {source.mode === 'reference'
-              ? 'Its documents are already available.'
-              : source.needs === 'credential'
-                ? 'A credential is missing.'
-                : 'Polled by svc. Nothing to do.'}
-          </Text>
-        )}
+        {!url && <Text size="sm">{withoutAddress(source, check)}</Text>}
         {source.credential_hint && (
           <Text size="sm" c={source.needs === 'credential' ? 'var(--mantine-color-text)' : 'dimmed'}>
             {source.credential_hint}{' '}
@@ -97,7 +96,9 @@ export function SourceCard({ source, secret, check }: SourceProps) {
   )
 }
 
-function OwnWays({ name, secret }: { name: string; secret: string | null }) {
-  const { data } = useQuery({ queryKey: keys.source(name), queryFn: () => api.source(name) })
-  return data ? <HowToSend source={data} token={secret ?? undefined} /> : null
+/** Of a source that nothing is sent to: what it waits for. */
+function withoutAddress({ mode, needs }: SetupConnectSource, check: SetupCheckSource | undefined): string {
+  if (mode === 'reference') return 'Its documents are already available.'
+  if (needs === 'credential') return 'A credential is missing.'
+  return check?.state === 'error' ? 'Polled by svc.' : 'Polled by svc. Nothing to do.'
 }
