@@ -357,12 +357,23 @@ describe('the hook of a clone', () => {
     )
   })
 
+  it('has kin for pre-commit, which look at files of the catalog alone, and leave those of the starter as they are', async () => {
+    const clone = await cloned('pre-commit-all', 'main')
+    const all = (await git(clone, 'ls-files')).split('\n')
+    expect(all).toContain('.github/workflows/catalog.yml')
+    for (const { entry, files, exclude = '^$', pass_filenames = true } of preCommitHooks()) {
+      // As pre-commit chooses them: both are searched for in the path.
+      const chosen = all.filter((path) => new RegExp(files).test(path) && !new RegExp(exclude).test(path))
+      expect(chosen).toContain('triggers/errors.yaml')
+      expect(chosen.filter((path) => path.startsWith('.'))).toEqual([])
+      const ran = await script(clone, pass_filenames ? `${entry} ${chosen.join(' ')}` : entry)
+      expect([entry, ran.code]).toEqual([entry, 0])
+    }
+    expect(await git(clone, 'status', '--porcelain')).toBe('')
+  })
+
   it('has kin for pre-commit, each of which finds what it is there for', async () => {
-    const hooks = parse(readFileSync(join(project, '.pre-commit-hooks.yaml'), 'utf8')) as {
-      id: string
-      entry: string
-      pass_filenames?: boolean
-    }[]
+    const hooks = preCommitHooks()
     const clone = await cloned('pre-commit', 'main')
     const file = 'triggers/errors.yaml'
     const codes = async () => {
@@ -384,3 +395,12 @@ describe('the hook of a clone', () => {
     expect((await codes())['svc-catalog-check']).toBe(65)
   })
 })
+
+const preCommitHooks = () =>
+  parse(readFileSync(join(project, '.pre-commit-hooks.yaml'), 'utf8')) as {
+    id: string
+    entry: string
+    files: string
+    exclude?: string
+    pass_filenames?: boolean
+  }[]
