@@ -151,7 +151,8 @@ export class Client {
     )
   }
 
-  private credentialAdvice(): string {
+  /** What to do where the daemon asks for a credential: none was sent, or one that it does not know. */
+  credentialAdvice(): string {
     return this.target.token === null
       ? 'pass --token, or set SVC_AUTH_TOKEN'
       : 'the token that was sent is not known there: pass another with --token, or set SVC_AUTH_TOKEN'

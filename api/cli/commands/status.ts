@@ -34,7 +34,10 @@ async function status(io: Io, flags: ClientFlags & JsonFlag): Promise<void> {
     if (health.detail) io.out(`${escapeLine(health.detail)}\n`)
     const usage = await client.attempt(calls.getUsage)
     if (usage.status === 200) io.out(describeUsage(usage.read()))
-    else if (usage.status === 401) io.out('no credential: pass --token, or set SVC_AUTH_TOKEN, to see more\n')
+    else if (usage.status === 401)
+      io.out(
+        `${client.target.token === null ? 'no credential: ' : ''}${client.credentialAdvice()}, to see more\n`,
+      )
   }
   if (health.status === 'down' || health.status === 'stopping')
     throw new CliError(`the daemon is ${health.status}`)

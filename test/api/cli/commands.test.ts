@@ -291,6 +291,18 @@ describe('svc status', () => {
     )
   })
 
+  it('says of a credential that is not known that it is not, and of none to give one', async () => {
+    const [, url] = await daemon({
+      'GET /health': [200, { ...health, auth_required: true }],
+      'GET /api/usage': [401, { detail: 'authentication required' }],
+    })
+    const said = async (...args: string[]) => (await svc(['status', '--svcd', url!, ...args])).out
+    expect(await said()).toContain('\nno credential: pass --token, or set SVC_AUTH_TOKEN, to see more\n')
+    expect(await said('--token', 'other')).toContain(
+      '\nthe token that was sent is not known there: pass another with --token, or set SVC_AUTH_TOKEN, to see more\n',
+    )
+  })
+
   it.each(['down', 'stopping'])('exits with 1 when the daemon is %s', async (status) => {
     const ran = await svc([
       'status',
