@@ -69,6 +69,16 @@ describe('every document', () => {
     }
   })
 
+  it('has no example that opens a variable which is refused', () => {
+    const refused = docs.flatMap((file) =>
+      all(/^ *```yaml\n([\s\S]*?)^ *```$/gm, rawTextOf(file))
+        .flatMap((example) => all(/\$\{([A-Z][A-Z0-9_]*)\}/g, example))
+        .filter((name) => !name.startsWith('SVC_SECRET_'))
+        .map((name) => `${file}: ${name}`),
+    )
+    expect(refused).toEqual([])
+  })
+
   it('names only scripts of npm run that exist', () => {
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
     for (const file of docs)
