@@ -62,10 +62,18 @@ export async function main(body) {
     process.exitCode = (await body()) ?? 0
   } catch (error) {
     process.stderr.write(
-      error instanceof ScriptError || error instanceof RuntimeError
+      error instanceof ScriptError || error instanceof RuntimeError || isMistyped(error)
         ? `svc: ${error.message}\n`
         : `${error instanceof Error ? error.stack : error}\n`,
     )
     process.exitCode = 1
   }
 }
+
+/**
+ * An option that the script does not have, by parseArgs.
+ * @param {unknown} error
+ * @returns {error is Error}
+ */
+const isMistyped = (error) =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_')
