@@ -123,8 +123,8 @@ export class Connections {
       throw new SvcError(
         'too_many',
         credential === null
-          ? 'too many requests without a credential are under way; try again in a moment'
-          : `this credential has ${most} requests under way; wait for one to end`,
+          ? 'too many requests without a credential are at work; try again in a moment'
+          : `this credential has ${most} requests at work; wait for one to end`,
         { retryAfter: 1 },
       )
     this.held.set(holder, held + 1)

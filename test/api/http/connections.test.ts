@@ -145,7 +145,7 @@ describe('a daemon with few file handles', () => {
     await expect.poll(refused).toBe(110 - 32)
     expect(await ask(url, '/api/sources', undefined, greedy)).toMatchObject({
       status: 429,
-      text: expect.stringContaining('this credential has 32 requests under way'),
+      text: expect.stringContaining('this credential has 32 requests at work'),
     })
     expect((await ask(url, '/api/sources', undefined, other)).status).toBe(200)
     expect((await ask(url, '/api/sources', undefined, root)).status).toBe(200)
