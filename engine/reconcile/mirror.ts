@@ -101,13 +101,13 @@ export class Mirror {
     const found = await this.try(['rev-parse', '--verify', '--quiet', '--end-of-options', `${id}^{commit}`])
     if (found === null) return null
     const told = await this.run({
-      args: ['log', '-1', '--format=%H%x00%an%x00%cI%x00%s', found.trim(), '--'],
+      args: ['log', '-1', '--format=%H%x00%an%x00%ct%x00%s', found.trim(), '--'],
     })
     const [hash = '', author = '', at = '', message = ''] = told.toString('utf8').trimEnd().split('\0')
     return {
       id: hash,
       author: oneLine(author, 100),
-      at: new Date(at).toISOString(),
+      at: timeOf(at),
       message: oneLine(message, MESSAGE_MAX),
     }
   }
@@ -299,6 +299,15 @@ export interface BranchTip {
   author: string
 }
 
+/** The last second that four digits of a year have. */
+const LAST = 253_402_300_799
+
+/** When a commit was made, as ISO 8601. Whoever made it wrote it: it may be none. @param seconds since 1970 */
+function timeOf(seconds: string): string {
+  const at = Number(seconds)
+  return new Date(at >= 0 ? Math.min(at, LAST) * 1_000 : 0).toISOString()
+}
+
 /** What git-blame(1) --porcelain says: a commit is described where it is named first. */
 function writersIn(told: string): Map<number, CatalogCommit> {
   const known = new Map<string, CatalogCommit>()
@@ -314,7 +323,7 @@ function writersIn(told: string): Map<number, CatalogCommit> {
       line = Number(at)
     } else if (one.startsWith('\t')) writers.set(line, commit)
     else if (word === 'author') commit.author = oneLine(value, 100)
-    else if (word === 'committer-time') commit.at = new Date(Number(value) * 1_000).toISOString()
+    else if (word === 'committer-time') commit.at = timeOf(value)
     else if (word === 'summary') commit.message = oneLine(value, MESSAGE_MAX)
   }
   return writers

@@ -1,5 +1,6 @@
 /** The looks at a repository: real git over local bare repositories, an engine in memory. */
-import { renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createEngine, type LocalEngine } from '../../../engine/local.ts'
 import type { Repository } from '../../../engine/reconcile/git.ts'
@@ -108,6 +109,21 @@ describe('a repository that is followed by hand', () => {
     expect(now).toMatchObject({ state: 'out_of_sync', head: { id: second }, code: null })
     await one.sync({ apply: true, fingerprint: now.fingerprint! })
     expect(await one.threshold()).toBe('> 9')
+  })
+
+  it.each([
+    ['99999999999999 +0000', '9999-12-31T23:59:59.000Z'],
+    ['1790000000 +9999', '2026-09-21T14:13:20.000Z'],
+    ['-5 +0000', '1970-01-01T00:00:00.000Z'],
+  ])('takes a commit for what it is whose date is %s', async (date, at) => {
+    const git = world()
+    git.commit({ 'shop.yaml': SHOP() }, 'the shop')
+    const text = git.git('cat-file', 'commit', 'HEAD').replaceAll(/(?<=> )\d+ \+0000$/gm, date)
+    writeFileSync(join(git.folder, 'commit'), `${text}\n`)
+    const id = git.git('hash-object', '-t', 'commit', '-w', '--literally', join(git.folder, 'commit'))
+    git.git('push', '--quiet', '--force', 'origin', `${id}:main`)
+    const one = follow(git.repository({ policy: 'auto' }))
+    expect(await one.sync()).toMatchObject({ state: 'synced', applied: { id, at } })
   })
 
   it('reports what a hand changed as drift, once, and lets it be', async () => {
