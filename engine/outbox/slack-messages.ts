@@ -453,8 +453,8 @@ export function mrkdwn(markdown: string): string {
   const out: string[] = []
   for (let i = 0; i < lines.length; i++) {
     if (FENCE.test(lines[i]!)) {
-      const end = lines.findIndex((line, at) => at > i && FENCE.test(line))
-      const last = end === -1 ? lines.length : end
+      let last = i + 1
+      while (last < lines.length && !FENCE.test(lines[last]!)) last++
       out.push('```', ...lines.slice(i + 1, last).map(codeLine), '```')
       i = last
     } else if (isTable(lines, i)) {
@@ -480,7 +480,7 @@ function line(text: string): string {
   return bullet ? `${bullet[1]}• ${inline(bullet[2]!)}` : inline(text)
 }
 
-/** Code spans are left alone; the rest is escaped, then bold and links are said Slack's way. */
+/** Code spans are left alone; the rest is escaped, then bold and links are said Slack's way. What is bounded keeps the time in proportion. */
 function inline(text: string): string {
   return text
     .split(/(`[^`]+`)/)
@@ -490,11 +490,11 @@ function inline(text: string): string {
 
 function words(text: string): string {
   return escaped(text)
-    .replace(/!?\[([^\]]*)\]\((https?:\/\/[^\s()|]+)\)/g, (_all, label: string, url: string) =>
+    .replace(/!?\[([^[\]]*)\]\((https?:\/\/[^\s()|]+)\)/g, (_all, label: string, url: string) =>
       label === '' || label === url ? url : `${label} (${url})`,
     )
-    .replace(/\*\*(?=\S)(.+?)(?<=\S)\*\*/g, '*$1*')
-    .replace(/__(?=\S)(.+?)(?<=\S)__/g, '*$1*')
+    .replace(/\*\*(?=\S)(.{1,300}?)(?<=\S)\*\*/g, '*$1*')
+    .replace(/__(?=\S)(.{1,300}?)(?<=\S)__/g, '*$1*')
 }
 
 const isTable = (lines: readonly string[], at: number): boolean =>

@@ -39,6 +39,25 @@ describe('Markdown in Slack', () => {
     if (!markdown.includes('evil.test/<')) expect(said).toBe(expected)
   })
 
+  it.each(['[', '![', '[a](', '```\n', '**a ', '__a ', '|\n|'])(
+    'of %j takes no more time for eight times the length than in proportion',
+    (part) => {
+      const took = (length: number): number => {
+        const text = part.repeat(Math.ceil(length / part.length))
+        const times = Array.from({ length: 3 }, () => {
+          const from = process.cpuUsage()
+          mrkdwn(text)
+          const { user, system } = process.cpuUsage(from)
+          return (user + system) / 1_000
+        })
+        return Math.min(...times)
+      }
+      took(8_000)
+      // Quadratic work would be 64 times as much; 50 ms stand for what a clock cannot tell.
+      expect(took(64_000)).toBeLessThan(24 * took(8_000) + 50)
+    },
+  )
+
   it('is cut between lines, and a code block that is cut goes on in one', () => {
     const code = ['```', ...Array.from({ length: 400 }, (_, i) => `line ${i} of code`), '```'].join('\n')
     const parts = sections(`Before\n${code}\nAfter`)
