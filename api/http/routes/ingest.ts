@@ -132,7 +132,7 @@ async function ingested(
     ? route.isSns
       ? await ingestSns(engine, given, call, route.signed)
       : await engine.ingest({ ...call, ...given })
-    : await ingestStream(engine, wire as IncomingMessage, call)
+    : await ingestStream(engine, wire as IncomingMessage, call, () => auth.stillHolds(request.identity))
   const challenge = route.isChallenged && given ? challengeOf(given.body) : null
   if (challenge !== null) return reply.code(200).send({ ...result, challenge })
   return reply.code(202).send(result)
@@ -178,22 +178,24 @@ function mayIngest(identity: Identity | null, route: IngestRoute): boolean {
   )
 }
 
-/** @throws SvcError */
+/** @param isGood whether the credential has not been revoked while it comes. @throws SvcError */
 function ingestStream(
   engine: Doors['engine'],
   wire: IncomingMessage,
   call: Omit<IngestPost, 'body'>,
+  isGood: () => boolean,
 ): Promise<IngestResult> {
   const { idempotencyKey: key } = call
-  return storePieces(piecesOf(streamOf(wire)), ({ bytes }, n, itemsBefore) =>
-    engine.ingest({
+  return storePieces(piecesOf(streamOf(wire)), ({ bytes }, n, itemsBefore) => {
+    if (!isGood()) throw new SvcError('unauthenticated', 'the credential was revoked meanwhile')
+    return engine.ingest({
       ...call,
       body: bytes,
       itemsBefore,
       // Cut the same way again, a repeat finds the pieces that are stored.
       ...(key !== undefined && n > 0 ? { idempotencyKey: `${key}#${n}` } : {}),
-    }),
-  )
+    })
+  })
 }
 
 /** Vercel asks for a value it showed to whoever made the drain; what it sends along is returned otherwise. */

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../api/http/ndjson.ts'
 import { gzipOfZeros } from '../zeros.ts'
-import { openDoor } from './door.ts'
+import { openDoor, ROOT } from './door.ts'
 
 /** Three pieces: two by their bytes, and a rest. */
 const PAD = 'x'.repeat(1_000)
@@ -40,6 +40,34 @@ describe('long NDJSON', () => {
     expect((await door.engine.status()).counters.commits).toBe(
       Math.ceil((10_000 * lineOf(1_000).length) / LIMITS.piece),
     )
+  })
+
+  it('is stored no further once its key is revoked', async () => {
+    const secured = await openDoor({ secured: true })
+    const { url: address, key } = await secured.source('app')
+    async function* body() {
+      yield linesOf(0, 5_000)
+      await expect.poll(async () => (await secured.engine.status()).counters.events).toBeGreaterThan(0)
+      await secured.call('DELETE', `/api/keys/${key!.id}`, undefined, secured.as(ROOT))
+      yield linesOf(5_000, 15_000)
+    }
+    const answer = await secured.app.inject({
+      method: 'POST',
+      url: address,
+      headers: {
+        host: '127.0.0.1:8787',
+        'content-type': 'application/x-ndjson',
+        ...secured.as(key!.secret),
+      },
+      payload: Readable.from(body(), { objectMode: false }),
+    })
+    const { events } = (await secured.engine.status()).counters
+    expect(answer.statusCode).toBe(401)
+    expect(JSON.parse(answer.body).detail).toBe(
+      `the credential was revoked meanwhile; ${events} items before that are stored`,
+    )
+    expect(events).toBeLessThan(5_000)
+    await secured.close()
   })
 
   it('names refused items by their place in the whole, a piece of nothing else included', async () => {
