@@ -29,6 +29,7 @@ import {
   type SkippedServer,
   type ToolPolicy,
   type ToolResult,
+  visible,
 } from './mcp-types.ts'
 import { bytesOf, IMAGES_MAX, imageOf } from './models/adapter.ts'
 import type { ToolImage } from './models/types.ts'
@@ -178,6 +179,12 @@ function read(
   const once = [...new Map([...list].reverse().map((listed) => [listed.name, listed])).values()].reverse()
   if (once.length > TOOLS_MAX) note(`it lists ${once.length} tools, of which ${TOOLS_MAX} are taken`)
   return once.slice(0, TOOLS_MAX).flatMap((listed) => {
+    const name = visible(listed.name)
+    // A call needs the name as it is, and people who approve it could not see what it is.
+    if (name !== listed.name) {
+      note(`a tool is left out, for its name has characters that are not seen: ${name.slice(0, 64)}`)
+      return []
+    }
     try {
       if (JSON.stringify(listed.inputSchema).length <= SCHEMA_MAX)
         return [{ server, listed, connection, definition: definitionOf(server.name, listed) }]

@@ -215,6 +215,17 @@ describe('what a server says of a tool', () => {
     expect(desk.calls).toHaveLength(1)
   })
 
+  it('is left out where its name has characters that nobody sees', async () => {
+    const hidden = ['cl\u202eose', 'cl\u200bose', 'close\u001b[2J'].map((name) => ({ name }))
+    const { tools, skipped } = await connected([ref('desk', await server([close, ...hidden]))])
+    expect(tools.map(({ tool }) => tool)).toEqual(['close'])
+    expect(skipped.map(({ reason }) => reason)).toEqual(
+      ['close', 'close', 'close[2J'].map(
+        (name) => `a tool is left out, for its name has characters that are not seen: ${name}`,
+      ),
+    )
+  })
+
   it('is left out where its schema is too large, and past 200 tools', async () => {
     const huge = { name: 'huge', inputSchema: { type: 'object', description: 'x'.repeat(40_000) } }
     const many = Array.from({ length: 250 }, (_, i) => ({ name: `t${i}` }))
