@@ -110,7 +110,7 @@ const LENGTHS = {
 } as const
 
 /** The narrowing that the question makes within the projects. @throws SvcError not_found */
-export function inspectPlan({ ctx, projects, question }: Around): Plan {
+export function inspectPlan({ ctx, projects, question, asOf }: Around): Plan {
   const { selector, sources, event_types } = question
   return compilePlan(
     {
@@ -122,7 +122,7 @@ export function inspectPlan({ ctx, projects, question }: Around): Plan {
     ctx.db,
     ctx.dictionary,
     ctx.names,
-    ctx.entities.rules(),
+    question.as_of === undefined ? ctx.entities.rules() : ctx.entities.of(ctx.entities.versionAsOf(asOf)),
   )
 }
 

@@ -2,6 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: names refer to groups so
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { inspectInSteps } from '../../../../engine/agents/inspect.ts'
 import { type EntityRule, EntityRules } from '../../../../engine/log/entity-rules.ts'
 import { coverageInSteps } from '../../../../engine/log/entity-views.ts'
 import { atOnce } from '../../../../engine/log/steps.ts'
@@ -112,6 +113,19 @@ describe('a read of a name of a joined entity', () => {
     expect(asOf(59_999)).toEqual(['error', 'both'])
     expect(asOf(60_000)).toEqual(['error', 'pushed', 'both', 'disk full'])
     expect(asOf(120_000)).toEqual(['error', 'pushed', 'both'])
+  })
+
+  it('as of an instant is counted by the tools that look as it is read', () => {
+    const { ctx, declare } = setUp()
+    declare([API], T0 + 60_000)
+    const sources = (ms: number) => {
+      const at = new Date(T0 + ms).toISOString()
+      const question = { tool: 'sources', selector: { service: 'api' }, as_of: at } as const
+      const asking = { projects: [], now: NOW, isRedacted: false }
+      return atOnce(inspectInSteps(ctx, question, asking)).heading
+    }
+    expect(sources(59_999)).toContain('over 2 events')
+    expect(sources(60_000)).toContain('over 4 events')
   })
 
   it('goes on by the rules of its first page', () => {
