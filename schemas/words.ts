@@ -39,8 +39,7 @@ export function isSchedule(
 /** What it does, such as "When the gateway answers with server errors", from its description or its condition. */
 export function sentenceOf(trigger: Told): string {
   const { description, condition, sources, filters } = trigger
-  // Many begin theirs with the word that is put before it.
-  if (description) return `When ${description.replace(/^when\s+/i, '')}`
+  if (description) return `When ${description}`
   const of = listWords(sources) || 'no source yet'
   if (isSchedule(condition)) return `${whenScheduled(condition)}, with a summary of ${of}`
   const where = filters?.length ? ` where ${filters.map(filterWords).join(' and ')}` : ''

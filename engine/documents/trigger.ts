@@ -27,7 +27,11 @@ export function normaliseTrigger(given: TriggerSpec): TriggerSpec {
   })
   parseDuration(given.cooldown ?? TRIGGER_DEFAULTS.cooldown, 'cooldown')
   parseDuration(given.max_late ?? TRIGGER_DEFAULTS.max_late, 'max_late')
-  const description = given.description?.trim().replace(/\.$/, '')
+  // It is read after the word "When", which many begin theirs with.
+  const description = given.description
+    ?.trim()
+    .replace(/^when\s+/i, '')
+    .replace(/\.$/, '')
   const emit = normaliseEmit(given.emit)
   const storm = normaliseStorm(given.storm)
   if (storm && isSchedule(given.condition))

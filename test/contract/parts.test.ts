@@ -397,3 +397,11 @@ describe('a name of which every object inherits a field', () => {
     expect(problems.map(({ message }) => message)).toEqual([RESERVED])
   })
 })
+
+it('a description of a trigger is read after the word When, which it may begin with', async () => {
+  await svc.post('/api/triggers', { name: 't', sources: ['gw'], condition, description: 'When orders fail.' })
+  expect(await svc.get('/api/triggers/t')).toMatchObject({
+    description: 'orders fail',
+    sentence: 'When orders fail',
+  })
+})

@@ -54,10 +54,6 @@ describe('a trigger in plain words', () => {
       'When the gateway answers with errors',
     ],
     [
-      trigger({ event: 'any' }, { description: 'When the gateway answers with errors' }),
-      'When the gateway answers with errors',
-    ],
-    [
       trigger({ event: 'any' }, { filters: [{ field: 'trace', op: 'exists', value: false }] }),
       'When an event arrives on gateway where trace is not there',
     ],
