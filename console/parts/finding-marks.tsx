@@ -1,19 +1,19 @@
 /** Whether a finding is right: marked by a person, with the event that was the true cause; each step can be undone. */
-import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import { callerText } from '../../schemas/caller-words.ts'
 import type { FindingMark, MarkWrite, ResultMarked } from '../../schemas/types.ts'
 import { declared } from '../declared-client.ts'
+import { lazyFrom } from '../lib/chunks.ts'
 import { eventPath } from '../lib/explore-state.ts'
 import { MARK_TONES, MARK_WORDS, writeOf } from '../lib/finding-marks.ts'
 import { notifications } from '../lib/notices.ts'
 import { useChange } from '../lib/use-change.ts'
-import { useDraft } from '../lib/use-draft.ts'
-import { DraftRestored } from './draft-restored.tsx'
 import { Mark } from './mark.tsx'
-import { Refusal } from './refusal.tsx'
 import { When } from './when.tsx'
+
+const MarkDialog = lazyFrom(() => import('./mark-dialog.tsx'))('MarkDialog')
 
 interface Props {
   /** Project that the finding is a result of. */
@@ -58,13 +58,15 @@ export function FindingMarks({ project, run, mark, name }: Props) {
       </Group>
       {mark && <MarkSaid mark={mark} />}
       {asked && (
-        <MarkDialog
-          {...{ project, run }}
-          word={asked}
-          was={mark}
-          onClose={() => setAsked(null)}
-          onMarked={(marked) => offerUndo(marked, () => undo.mutate(writeOf(marked.before)))}
-        />
+        <Suspense fallback={null}>
+          <MarkDialog
+            {...{ project, run }}
+            word={asked}
+            was={mark}
+            onClose={() => setAsked(null)}
+            onMarked={(marked) => offerUndo(marked, () => undo.mutate(writeOf(marked.before)))}
+          />
+        </Suspense>
       )}
     </Stack>
   )
@@ -82,81 +84,6 @@ export function MarkSaid({ mark: { mark, by, at, note, cause } }: { mark: Findin
       )}
       {note && `: ${note}`}
     </Text>
-  )
-}
-
-function MarkDialog({
-  project,
-  run,
-  word,
-  was,
-  onClose,
-  onMarked,
-}: {
-  project: string
-  run: string
-  word: 'wrong' | 'partly'
-  was: FindingMark | null
-  onClose: () => void
-  onMarked: (marked: ResultMarked) => void
-}) {
-  const kept = useDraft({ form: `mark:${run}`, start: { cause: was?.cause ?? '', note: was?.note ?? '' } })
-  const { cause, note } = kept.value
-  const save = useChange((write: MarkWrite) => declared.markFinding(project, run, write), {
-    quiet: true,
-    onDone: (marked) => {
-      kept.done()
-      onMarked(marked)
-      onClose()
-    },
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate({
-      mark: word,
-      ...(cause.trim() ? { cause: cause.trim() } : {}),
-      ...(note.trim() ? { note: note.trim() } : {}),
-    })
-  }
-  return (
-    <Modal opened onClose={onClose} title={`Mark the finding as ${MARK_WORDS[word].toLowerCase()}`}>
-      <form onSubmit={submit}>
-        <Stack>
-          <DraftRestored of={kept} />
-          <TextInput
-            label="Event that was the cause"
-            description="Optional. Its id, for example evt_42"
-            value={cause}
-            onChange={({ currentTarget }) => kept.set((now) => ({ ...now, cause: currentTarget.value }))}
-            data-autofocus
-          />
-          <Textarea
-            label="Note"
-            description="Optional. What the agent missed"
-            value={note}
-            onChange={({ currentTarget }) => kept.set((now) => ({ ...now, note: currentTarget.value }))}
-            maxLength={2_000}
-            autosize
-            minRows={2}
-          />
-          <Refusal error={save.error} title="Couldn't mark the finding" />
-          <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                kept.discard()
-                onClose()
-              }}
-            >
-              Cancel
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              Mark as {MARK_WORDS[word].toLowerCase()}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
   )
 }
 
