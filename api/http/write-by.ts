@@ -2,16 +2,17 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, SvcError, type WriteBy } from '../../engine/index.ts'
+import { NO_AUTH } from '../../schemas/caller-words.ts'
 import { SESSION_COOKIE } from './auth.ts'
 
 const WHY_MAX = 500
 const ORIGINS = ['api', 'console', 'mcp', 'catalog'] as const
 
-/** Who asked, as the engine is told. */
+/** Who asked, as the engine is told: on an open instance the name of a key that was sent all the same says it. */
 export const callerOf = ({ id, name, isAnybody }: Caller): Caller => ({
   id,
   name,
-  ...(isAnybody ? { isAnybody } : {}),
+  ...(isAnybody && name === NO_AUTH ? { isAnybody } : {}),
 })
 
 /**

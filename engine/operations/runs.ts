@@ -1,5 +1,4 @@
 /** Agents at work: runs with their steps, repeated and cancelled; what an agent would be told, and cost. */
-import { NO_AUTH } from '../../schemas/caller-words.ts'
 import type { RerunRequest } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { isAdmin, type OperationInput, SCENARIO_ADVICE } from './input.ts'
@@ -271,8 +270,7 @@ export const results = [
     run: async (engine, { params, body: { agent, ...finding }, caller, secured }) => {
       if (agent !== undefined && secured)
         fail('invalid', 'agent: a finding carries the name of its key', { field: 'agent' })
-      const isNamed = secured || caller.name !== NO_AUTH
-      const writer = isNamed ? caller.name : (agent ?? ANYBODY)
+      const writer = secured || !caller.isAnybody ? caller.name : (agent ?? ANYBODY)
       return engine.recordFinding(params.id, finding, writer, fetcherOf({ caller }))
     },
   }),
