@@ -53,17 +53,20 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
       return queries.invalidateQueries({ queryKey: keys.apiKeys })
     },
   })
-  // What is typed stays for when the dialog is opened again.
+  // What is typed stays for when the dialog is opened again; what is shown once is not gone by a click beside it.
   const close = (): void => {
     onClose()
     create.reset()
+  }
+  const cancel = (): void => {
+    kept.discard()
+    close()
   }
   return (
     <Modal
       opened={opened}
       onClose={close}
       title={create.data ? `${create.data.name} is ready` : 'New API key'}
-      // What is shown once is not gone by a click beside it.
       closeOnClickOutside={!create.data}
       centered
       size="lg"
@@ -122,13 +125,7 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
               </Alert>
             )}
             <Group justify="flex-end">
-              <Button
-                variant="default"
-                onClick={() => {
-                  kept.discard()
-                  close()
-                }}
-              >
+              <Button variant="default" onClick={cancel}>
                 Cancel
               </Button>
               <Button type="submit" loading={create.isPending} disabled={scopes.length === 0}>

@@ -111,13 +111,7 @@ function ScenarioDialog({ run, onClose }: { run: RunDetail; onClose: () => void 
             </Group>
           </Stack>
         </form>
-        {error ? (
-          <Failed title="Couldn’t make the scenario" error={error} />
-        ) : data ? (
-          <Shown preview={data} />
-        ) : (
-          <LoadingRows />
-        )}
+        {error ? <Failed what="events" error={error} /> : data ? <Shown preview={data} /> : <LoadingRows />}
         {data && data.cause_from !== 'none' && <Fitness run={run.id} asked={asked} />}
         <Refusal error={download.error} title="Couldn't make the scenario" />
         <Group justify="flex-end">

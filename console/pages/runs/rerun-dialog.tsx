@@ -24,10 +24,8 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
   const kept = useDraft({ form: 'rerun', start: { ...BEGIN, prompt: was } })
   const { asOf, practice, other, prompt, choice } = kept.value
   const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
-  const rerun = useChange((body: RerunRequest) => runs.rerun(run.id, body), {
-    quiet: true,
-    onDone: kept.done,
-  })
+  const options = { quiet: true, onDone: kept.done }
+  const rerun = useChange((body: RerunRequest) => runs.rerun(run.id, body), options)
   const body: RerunRequest = {
     as_of: asOf,
     practice,
@@ -36,6 +34,10 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
     ...(choice.model ? { model: choice.model } : {}),
   }
   const made = rerun.data?.run_id
+  const cancel = (): void => {
+    kept.discard()
+    onClose()
+  }
   return (
     <Modal opened onClose={onClose} title={`Rerun ${run.agent} on ${run.key}`} size="lg">
       {made ? (
@@ -83,13 +85,7 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
           />
           <Refusal error={rerun.error} title="Couldn’t repeat the run" />
           <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                kept.discard()
-                onClose()
-              }}
-            >
+            <Button variant="default" onClick={cancel}>
               Cancel
             </Button>
             <Button

@@ -47,10 +47,9 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
   const kept = useDraft({
     form: `provider:${stored?.id ?? 'new'}`,
     start: before,
-    // Not what is secret.
     plain: (now) => changedIn({ ...now, key: '', gateway_token: '' }, before),
   })
-  const draft = kept.value
+  const { value: draft } = kept
   const set: SetField = (field, value) => kept.set((now) => ({ ...now, [field]: value }))
   const save = useChange(
     (_: undefined) => settings.saveProvider(stored?.id ?? 'new', providerWrite(draft, stored)),
@@ -67,8 +66,11 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
       quiet: true,
     },
   )
-  const unlisted = save.data?.discovery.error
-  const fault = providerFault(draft, stored)
+  const [unlisted, fault] = [save.data?.discovery.error, providerFault(draft, stored)]
+  const cancel = (): void => {
+    kept.discard()
+    onClose()
+  }
   return (
     <Modal opened onClose={onClose} title={stored ? `Edit ${stored.name}` : 'Add a model provider'} size="lg">
       {unlisted ? (
@@ -119,13 +121,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
                   {fault}
                 </Text>
               )}
-              <Button
-                variant="default"
-                onClick={() => {
-                  kept.discard()
-                  onClose()
-                }}
-              >
+              <Button variant="default" onClick={cancel}>
                 Cancel
               </Button>
               <Button type="submit" loading={save.isPending}>

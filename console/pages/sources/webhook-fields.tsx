@@ -109,10 +109,8 @@ export function WebhookFields({
           kind="webhook"
           connector={connector}
           value={draft}
-          onChange={onChange}
-          onBegin={onBegin}
+          {...{ onChange, onBegin, errors }}
           payloads={payloads ?? []}
-          errors={errors}
         />
       </Fold>
     </Stack>
