@@ -20,7 +20,7 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   exploring: /explore-page/,
   runs: /run-page|compare-page/,
   lists: /pages\/(deliveries|usage|traces)\/|runs-page/,
-  keeping: /pages\/(changes|evals|help)\//,
+  keeping: /pages\/(changes|evals|help|login)\//,
   projects: /pages\/projects\/(findings|new-project|project|projects)-page/,
   sources: /pages\/sources\/(new-source|source|sources)-page/,
   triggers: /pages\/triggers\/[\w-]+-page/,
@@ -36,7 +36,7 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   graph: /graph-tab/,
   replay: /replay-page|graph\/flows\//,
   panels: /replay\/panels\/|graph\/picture\//,
-  seldom: /\/parts\/(?!code-editor|markdown-text)|login-page|send-snippets/,
+  seldom: /\/parts\/(?!code-editor|markdown-text)|send-snippets/,
 }
 const AREAS: readonly string[] = Object.keys(TOGETHER)
 /** What a page may load besides the shell, and one with a drawing: the console's brief, section 7, less some. */
