@@ -12,6 +12,9 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   await page.getByRole('link', { name: 'New project' }).click()
   await page.getByRole('link', { name: 'Use Watch a system by webhook' }).click()
   await page.getByRole('combobox', { name: 'System' }).fill('checkout')
+  // What is left to be done by hand is said before it is made, and stays with it.
+  const steps = page.getByRole('main').getByText('Post events', { exact: true })
+  await expect(steps).toBeVisible()
   await page.getByRole('button', { name: 'Create project' }).click()
   // The banner over the page says it; where that is later, the page itself does, and never both.
   await expect(page.getByText(/no model provider is set/i)).toHaveCount(1)
@@ -42,6 +45,8 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   await expect(page.getByRole('button', { name: 'Pause…' })).toBeVisible()
 
   await page.getByRole('tab', { name: 'Settings' }).click()
+  await expect(steps).toBeVisible()
+  await expect(page.getByText(`curl -X POST "${daemon.url}/ingest/`)).toBeVisible()
   await page.getByRole('button', { name: 'Delete…' }).click()
   await expect(page.getByRole('checkbox', { name: 'trigger checkout-errors' })).toBeChecked()
   await page.getByRole('button', { name: 'Delete project' }).click()

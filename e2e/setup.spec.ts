@@ -256,7 +256,7 @@ base.describe('without a model', () => {
         { key: 'w3', name: 'lines', connector: 'file', config: { path: '/var/log/none.log' } },
         {
           key: 'w4',
-          name: 'orders',
+          name: 'till',
           connector: 'webhook',
           config: { labels: [] },
           sample: { order: 'o-17' },

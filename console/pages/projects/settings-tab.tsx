@@ -15,6 +15,7 @@ import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Section } from '../../parts/section.tsx'
 import { ProjectKeys } from './project-keys.tsx'
+import { SetupSteps } from './setup-steps.tsx'
 
 const DeleteProject = lazyFrom(() => import('./delete-project.tsx'))('DeleteProject')
 
@@ -89,6 +90,11 @@ export function SettingsTab({ project: now }: { project: Project }) {
           </Group>
         </Stack>
       </form>
+      {template.data && template.data.setup.length > 0 && (
+        <Section title="How it is set up">
+          <SetupSteps template={template.data} isMade />
+        </Section>
+      )}
       <Beside project={project} isTemplated={isTemplated} />
     </Stack>
   )

@@ -13,6 +13,7 @@ import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
+import { SetupSteps } from './setup-steps.tsx'
 
 export function TemplateForm({ template }: { template: Template }) {
   const go = useNavigate()
@@ -44,7 +45,8 @@ export function TemplateForm({ template }: { template: Template }) {
       quiet: true,
     },
   )
-  if (create.data?.ingest_keys) return <Made id={create.data.id} keys={create.data.ingest_keys} />
+  if (create.data?.ingest_keys)
+    return <Made template={template} id={create.data.id} keys={create.data.ingest_keys} />
   return (
     <form
       onSubmit={(event) => {
@@ -122,13 +124,15 @@ function Detected({
 
 /** The parts the project will have, and what is left to do by hand. */
 function Makes({ template }: { template: Template }) {
+  // One of which it makes either of two, by its parameters, is one part.
+  const made = new Set(template.objects.map(({ kind, key }) => `${kind}:${key}`))
   return (
     <Paper withBorder p="md" radius="md">
       <Title order={2}>What it makes</Title>
       <List size="sm" mt="xs">
-        {template.objects.map((object) => (
-          <List.Item key={`${object.kind}:${object.key}`}>
-            {KIND_WORDS[object.kind]?.one} <span className="mono">{object.key}</span>
+        {[...made].map((part) => (
+          <List.Item key={part}>
+            {KIND_WORDS[part.split(':')[0]!]?.one} <span className="mono">{part.split(':')[1]}</span>
           </List.Item>
         ))}
       </List>
@@ -142,6 +146,14 @@ function Makes({ template }: { template: Template }) {
               <List.Item key={text}>{text}</List.Item>
             ))}
           </List>
+        </>
+      )}
+      {template.setup.length > 0 && (
+        <>
+          <Text fw={600} size="sm" mt="md" mb={4}>
+            How it is set up
+          </Text>
+          <SetupSteps template={template} isMade={false} />
         </>
       )}
     </Paper>
@@ -159,10 +171,11 @@ export function defaultsOf(schema: unknown): Record<string, unknown> {
 }
 
 /** Its sources have ingest keys, which are shown once. */
-function Made({ id, keys }: { id: string; keys: IngestKeys }) {
+function Made({ template, id, keys }: { template: Template; id: string; keys: IngestKeys }) {
   return (
     <Stack maw={820}>
       <IngestKeysOnce keys={keys} />
+      {template.setup.length > 0 && <SetupSteps template={template} isMade />}
       <Group>
         <Button component={Link} to={`/projects/${id}`}>
           Go to the project
