@@ -43,6 +43,7 @@ test('the canvas has at least 60 % of the window beside an open form, and Escape
   const panel = page.getByRole('region', { name: 'Edit what is selected' })
   await expect(panel.getByRole('heading', { name: 'watch' })).toBeVisible()
   expect((await placeOf(panel)).width).toBe(360)
+  await expect(panel).toContainText('svc agents rename changes its name and keeps its history')
   const menu = page.getByRole('navigation', { name: 'Pages' })
   await expect.poll(async () => (await menu.boundingBox())!.width).toBe(56)
   const bar = page.locator('.editor-bar')

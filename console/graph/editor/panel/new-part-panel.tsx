@@ -48,7 +48,7 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
         <DraftRestored of={kept} />
         <TextInput
           label="Name"
-          description="Can’t be renamed"
+          description="Not changed in the editor"
           value={name}
           onChange={(event) => kept.setName(event.currentTarget.value)}
           error={(isTried || name !== '') && fault}

@@ -1,5 +1,5 @@
 /** The side panel of a node: what it is, what can be done with it, and all of its fields. */
-import { Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core'
 import { Copy, Pause, Play, Trash2, Unplug } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
@@ -80,8 +80,8 @@ function Head({ editor, actions, node, part }: Props & { node: GraphNode; part: 
       <Acts actions={actions} node={node} part={part} isMade={isMade} />
       {!isMade && (
         <Text size="xs" c="dimmed">
-          A draft does not rename it: svc {part.kind === 'mcp_server' ? 'mcp-servers' : `${part.kind}s`}{' '}
-          rename does, and keeps its history.
+          <Code>svc {KIND_WORDS[part.kind]!.path.slice(1)} rename</Code> changes its name and keeps its
+          history; a copy begins anew.
         </Text>
       )}
       {!isMade && node.state !== 'missing' && (
