@@ -70,7 +70,7 @@ export function writeText(io: Io, file: string, text: string): void {
   }
 }
 
-/** Writes a file, and makes its folder where there is none. @throws CliError 74 when it cannot be written. */
+/** Writes a file; makes its folder first if it is missing. @throws CliError 74 when the file cannot be written. */
 export function writeInFolder(file: string, data: string | Uint8Array): void {
   try {
     makeFolders(dirname(file))
@@ -81,8 +81,8 @@ export function writeInFolder(file: string, data: string | Uint8Array): void {
 }
 
 /**
- * Says that a file cannot be written before that is worked out, or paid for, which is to be written to it. What is there stays.
- * @param makesFolder makes its folder where there is none
+ * Checks that a file can be written, before work that may be paid for fills it. Leaves what the file holds as it is.
+ * @param makesFolder whether to make the file's folder if it is missing
  * @throws CliError 74 when it cannot be written.
  */
 export function checkWritable(file: string, makesFolder = false): void {

@@ -16,6 +16,6 @@ export function readTape(file: string): TapeFile | null {
   throw new CliError(`${file} is no tape that --record wrote`, EXIT.data)
 }
 
-/** Writes a tape, and its folder where there is none. @throws CliError 74 where it cannot be written */
+/** Writes a tape; makes its folder first if it is missing. @throws CliError 74 when the tape cannot be written. */
 export const writeTape = (file: string, tape: TapeFile): void =>
   writeInFolder(file, `${JSON.stringify(tape, null, 1)}\n`)

@@ -126,9 +126,13 @@ export function stageEdit(
 ): void {
   edit.require(kind, name)
   if (body.name !== undefined && body.name !== name)
-    fail('invalid', 'name must equal the name in the path; another one is given by POST to it and /rename', {
-      field: 'name',
-    })
+    fail(
+      'invalid',
+      'name must equal the name in the path; to rename it, POST to that path followed by /rename',
+      {
+        field: 'name',
+      },
+    )
   edit.put(kind, name, doc, base)
   if (!body.project) return
   const project = joiningProject(edit, body.project)

@@ -216,7 +216,7 @@ function closeOver(edit: Edit, id: string): void {
   if (wanted.size && !doc.draft) putProject(edit, id, withUses(doc, [...wanted.values()]))
 }
 
-/** The triggers and agents at the ends of what a project wires. */
+/** The triggers and agents that a project's wires lead from and to. */
 function wiredIn(doc: ProjectDoc): { trigger: string[]; agent: string[] } {
   const { wakes, handoffs } = wiringOf(doc)
   return {
@@ -226,9 +226,8 @@ function wiredIn(doc: ProjectDoc): { trigger: string[]; agent: string[] } {
 }
 
 /**
- * The Default project holds what is of no other, and what that needs. What only a trigger, an agent or a wire needed that
- * went, or needs less now, goes to the project it belongs to: a catalog file says nothing of the Default project, and
- * would differ from it until somebody applies.
+ * Takes parts of other projects out of the Default project once nothing there needs them: a trigger that read the source
+ * was deleted, say. A catalog file does not list the Default project, so such a part would show up in every plan.
  */
 function releaseFromDefault(edit: Edit): void {
   const found = [...projectsOf(edit)].find(([, { template }]) => template === DEFAULT_TEMPLATE)
@@ -236,39 +235,40 @@ function releaseFromDefault(edit: Edit): void {
   if (!was) return
   const [id, doc] = found
   const idOf = (kind: string, name: string) => `${kind}:${name}`
-  const freed = new Set<string>()
-  const free = (kind: PartKind, name: string) => {
-    if (doc.uses[kind]?.[name] && ownerOf(edit, kind, name) !== null) freed.add(idOf(kind, name))
-  }
   const touched = new Set(edit.touched().map(({ kind, key }) => idOf(kind, key)))
-  const [before, now] = [wiredIn(was), wiredIn(doc)]
-  for (const kind of ['trigger', 'agent'] as const) {
-    for (const name of Object.keys(was.uses[kind] ?? {})) {
-      const then =
-        touched.has(idOf(kind, name)) || !doc.uses[kind]?.[name] ? edit.storedNow(kind, name) : null
-      if (!then) continue
-      if (kind === 'trigger') for (const source of sourcesOf(then)) free('source', source)
-      else for (const server of serversOf(then)) free('mcp_server', server)
-    }
-    for (const name of before[kind]) if (!now[kind].includes(name)) free(kind, name)
-  }
+  /** As they were: those of the Default project that this edit changes, or takes out of it. */
+  const changed = (kind: 'trigger' | 'agent'): Doc[] =>
+    Object.keys(was.uses[kind] ?? {})
+      .filter((name) => touched.has(idOf(kind, name)) || !doc.uses[kind]?.[name])
+      .map((name) => edit.storedNow(kind, name))
+      .filter((stored) => stored !== undefined)
+  const needed: [PartKind, string[]][] = [
+    ['source', changed('trigger').flatMap(sourcesOf)],
+    ['mcp_server', changed('agent').flatMap(serversOf)],
+  ]
+  // Wires are in its own document.
+  if (touched.has(idOf('project', id)))
+    needed.push(...(Object.entries(wiredIn(was)) as [PartKind, string[]][]))
+  const freed = new Set<string>()
+  for (const [kind, names] of needed)
+    for (const name of names)
+      if (doc.uses[kind]?.[name] && ownerOf(edit, kind, name) !== null) freed.add(idOf(kind, name))
   if (freed.size === 0) return
-  const left = (kind: 'trigger' | 'agent') =>
-    Object.keys(doc.uses[kind] ?? {}).filter(
-      (name) => now[kind].includes(name) || !freed.has(idOf(kind, name)),
-    )
-  for (const name of left('trigger'))
-    for (const source of sourcesOf(edit.require('trigger', name))) freed.delete(idOf('source', source))
-  for (const name of left('agent'))
-    for (const server of serversOf(edit.require('agent', name))) freed.delete(idOf('mcp_server', server))
+  const now = wiredIn(doc)
   for (const kind of ['trigger', 'agent'] as const)
     for (const name of now[kind]) freed.delete(idOf(kind, name))
-  if (freed.size === 0) return
-  putProject(
-    edit,
-    id,
-    withoutParts(doc, (kind, name) => freed.has(idOf(kind, name))),
-  )
+  const left = (kind: 'trigger' | 'agent'): Doc[] =>
+    Object.keys(doc.uses[kind] ?? {})
+      .filter((name) => !freed.has(idOf(kind, name)))
+      .map((name) => edit.require(kind, name))
+  for (const source of left('trigger').flatMap(sourcesOf)) freed.delete(idOf('source', source))
+  for (const server of left('agent').flatMap(serversOf)) freed.delete(idOf('mcp_server', server))
+  if (freed.size > 0)
+    putProject(
+      edit,
+      id,
+      withoutParts(doc, (kind, name) => freed.has(idOf(kind, name))),
+    )
 }
 
 function requireWired(

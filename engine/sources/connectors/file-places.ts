@@ -11,8 +11,8 @@ import { basename, dirname, join } from 'node:path'
 export const FILES_MAX = 100
 /** The first bytes of a file, by which one that was cut and written anew is told from one that grew. */
 const HEAD_BYTES = 256
-/** Bytes at the end in which the last line is looked for. */
-const LINE_MAX = 256 * 1024
+/** Bytes of a line: a longer one is cut there. */
+export const LINE_MAX = 256 * 1024
 /** gzip, zstd, xz, bzip2, zip, lz4, in hexadecimal digits. */
 const PACKED = /^(?:1f8b|28b52ffd|fd377a585a|425a683|504b0304|04224d18)/
 /** Names of a folder that are looked at. */

@@ -25,6 +25,7 @@ import {
   identityOf,
   isHeadOf,
   isOf,
+  LINE_MAX,
   lastLineEnd,
   type Met,
   marksOf,
@@ -37,8 +38,6 @@ import { compileWanted, jsonLine, lineFields, lineTime, messageOf, plainLine } f
 const TEXT_MAX = 300
 /** Bytes of one poll, over all files; where there are more the next one is due at once. */
 const POLL_BYTES = 4 * 1024 * 1024
-/** A longer line is cut there. */
-const LINE_MAX = 256 * 1024
 /** Lines that one event takes at most. */
 const CONTINUED_MAX = 500
 /** A file that cannot be read is looked at again after this: the machine is ours, nothing is spared by waiting longer. */
