@@ -153,6 +153,19 @@ describe('a daemon with few file handles', () => {
     await expect.poll(async () => (await ask(url, '/api/sources', undefined, greedy)).status).toBe(200)
   })
 
+  it('bounds nobody on an open instance, where a key says a name alone', async () => {
+    const url = await start(256)
+    const project = { template: 'custom', name: 'Shop', objects: [] }
+    const { id } = JSON.parse((await ask(url, '/api/projects', JSON.stringify(project))).text) as {
+      id: string
+    }
+    const made = await ask(url, `/api/projects/${id}/keys`, JSON.stringify({ name: 'my-agent' }))
+    const { secret } = JSON.parse(made.text) as { secret: string }
+    const refused = slowly(url, '/read', 60, secret)
+    for (let i = 0; i < 20; i++) expect((await ask(url, '/api/sources', undefined, secret)).status).toBe(200)
+    expect(refused()).toBe(0)
+  })
+
   it.each(['/read', '/api/session', '/oauth/token'])(
     'leaves them room, however slowly bodies of strangers come to %s',
     async (path) => {
