@@ -46,8 +46,8 @@ export function completeEdit(edit: Edit): void {
   checkParts(edit)
   checkEntities(edit)
   refuseNewInDrafts(edit)
-  checkProjects(edit)
   releaseFromDefault(edit)
+  checkProjects(edit)
   housePartsOfNobody(edit)
   keepPaused(edit)
   handNotesOn(edit)
@@ -226,48 +226,41 @@ function wiredIn(doc: ProjectDoc): { trigger: string[]; agent: string[] } {
 }
 
 /**
- * Takes parts of other projects out of the Default project once nothing there needs them: a trigger that read the source
- * was deleted, say. A catalog file does not list the Default project, so such a part would show up in every plan.
+ * Takes parts of other projects out of the Default project with what needed them there: a trigger that read the source
+ * was deleted, say. What is needed still comes along again as the project is checked. A catalog file does not list the
+ * Default project, so a part that stayed would show up in every plan.
  */
 function releaseFromDefault(edit: Edit): void {
   const found = [...projectsOf(edit)].find(([, { template }]) => template === DEFAULT_TEMPLATE)
   const was = found && projectBefore(edit, found[0])
   if (!was) return
   const [id, doc] = found
-  const idOf = (kind: string, name: string) => `${kind}:${name}`
-  const touched = new Set(edit.touched().map(({ kind, key }) => idOf(kind, key)))
-  /** As they were: those of the Default project that this edit changes, or takes out of it. */
-  const changed = (kind: 'trigger' | 'agent'): Doc[] =>
-    Object.keys(was.uses[kind] ?? {})
-      .filter((name) => touched.has(idOf(kind, name)) || !doc.uses[kind]?.[name])
-      .map((name) => edit.storedNow(kind, name))
-      .filter((stored) => stored !== undefined)
-  const needed: [PartKind, string[]][] = [
-    ['source', changed('trigger').flatMap(sourcesOf)],
-    ['mcp_server', changed('agent').flatMap(serversOf)],
-  ]
-  // Wires are in its own document.
-  if (touched.has(idOf('project', id)))
-    needed.push(...(Object.entries(wiredIn(was)) as [PartKind, string[]][]))
+  const touched = new Set(edit.touched().map(({ kind, key }) => `${kind}:${key}`))
+  const [before, now] = [wiredIn(was), wiredIn(doc)]
   const freed = new Set<string>()
-  for (const [kind, names] of needed)
+  const free = (kind: PartKind, names: readonly string[]) => {
     for (const name of names)
-      if (doc.uses[kind]?.[name] && ownerOf(edit, kind, name) !== null) freed.add(idOf(kind, name))
-  if (freed.size === 0) return
-  const now = wiredIn(doc)
-  for (const kind of ['trigger', 'agent'] as const)
-    for (const name of now[kind]) freed.delete(idOf(kind, name))
-  const left = (kind: 'trigger' | 'agent'): Doc[] =>
-    Object.keys(doc.uses[kind] ?? {})
-      .filter((name) => !freed.has(idOf(kind, name)))
-      .map((name) => edit.require(kind, name))
-  for (const source of left('trigger').flatMap(sourcesOf)) freed.delete(idOf('source', source))
-  for (const server of left('agent').flatMap(serversOf)) freed.delete(idOf('mcp_server', server))
+      if (doc.uses[kind]?.[name] && ownerOf(edit, kind, name) !== null) freed.add(`${kind}:${name}`)
+  }
+  const release = (end: 'trigger' | 'agent', need: PartKind, needsOf: (doc: Doc) => string[]) => {
+    const wired = new Set(now[end])
+    free(
+      end,
+      before[end].filter((name) => !wired.has(name)),
+    )
+    for (const name of Object.keys(was.uses[end] ?? {})) {
+      const stays = doc.uses[end]?.[name] && !freed.has(`${end}:${name}`)
+      const stored: Doc | undefined = edit.storedNow(end, name)
+      if (stored && (!stays || touched.has(`${end}:${name}`))) free(need, needsOf(stored))
+    }
+  }
+  release('trigger', 'source', sourcesOf)
+  release('agent', 'mcp_server', serversOf)
   if (freed.size > 0)
     putProject(
       edit,
       id,
-      withoutParts(doc, (kind, name) => freed.has(idOf(kind, name))),
+      withoutParts(doc, (kind, name) => freed.has(`${kind}:${name}`)),
     )
 }
 

@@ -188,4 +188,45 @@ projects:
     expect(await engine.exportCatalog()).not.toContain('project: W1')
     expect(await planned(engine, moved('W2'), true)).toEqual([])
   })
+
+  /** Applies two files after each other, and plans the second anew. */
+  async function plannedAfter(first: string, second: string): Promise<string[]> {
+    const engine = open()
+    await engine.importCatalog({ yaml: first, name: 'all' }, BY)
+    await engine.importCatalog({ yaml: second, name: 'all', prune: true, max_deletions: 99 }, BY)
+    return planned(engine, second, true)
+  }
+  const watch = `projects:
+  - { template: webhook_watch, name: Watch, params: { service: checkout } }
+`
+
+  it('and took a handoff to the agent of another project away, which asks a server of a third', async () => {
+    const first = `agents:
+  - { name: first, prompt: Look., handoffs: [{ verdict: dig, agent: second }] }
+  - { name: second, prompt: Look., project: Watch }
+${watch}`
+    const second = `agents:
+  - { name: first, prompt: Look. }
+  - { name: second, prompt: Look., mcp_servers: [logs] }
+mcp_servers:
+  - { name: logs, url: https://logs.example/, project: One }
+${watch}  - { template: custom, name: One }
+`
+    expect(await plannedAfter(first, second)).toEqual([])
+  })
+
+  it('and took away what the trigger of another project wakes, and says of its source where it is', async () => {
+    const sources = (gw: string, errs: string) => `sources:
+  - { name: gw, connector: webhook${gw} }
+  - { name: other, connector: webhook }
+triggers:
+  - { name: errs, sources: [gw, other]${errs}, condition: ${condition} }
+`
+    const first = `${sources('', ', project: Watch')}agents:
+  - { name: first, prompt: Look., trigger: errs }
+${watch}`
+    const second = `${sources(', projects: [Watch]', '')}agents: []
+${watch}`
+    expect(await plannedAfter(first, second)).toEqual([])
+  })
 })
