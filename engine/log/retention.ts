@@ -20,23 +20,28 @@ const LOOK_MS = 60_000
 
 export class Records {
   private lookAt = 0
+  private readonly firings
   private readonly statements
 
   constructor(
     private readonly store: StoreHandle,
     /** Milliseconds; null: everything is kept. */
     private readonly maxAgeMs: number | null,
+    private readonly triggers: { lookBacks(now: number, age: number): Map<number, number> },
   ) {
     const { db } = store
-    this.statements = [
-      // What a recipient still waits for, or what lasts, is not old.
+    this.firings = db.prepare<[number, string]>(
+      // What a recipient still waits for, what lasts, or what a cooldown or a limit goes by, is not old.
       `DELETE FROM firings WHERE id IN (
          SELECT f.id FROM firings f WHERE f.last_at < ? AND f.state IN ('fired', 'dropped')
+           AND NOT EXISTS (SELECT 1 FROM json_each(?) t WHERE t.key = f.trigger_id AND f.fired_at > t.value)
            AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.firing_id = f.id AND d.state IN ('pending', 'running'))
            AND NOT EXISTS (SELECT 1 FROM active_keys a WHERE a.trigger_id = f.trigger_id AND a.dispatch_id = f.dispatch_id)
            AND f.id NOT IN (SELECT r.firing_id FROM agent_examples e JOIN runs r ON r.id = e.run_id
                             WHERE r.firing_id IS NOT NULL)
          ORDER BY f.id LIMIT ${CHUNK})`,
+    )
+    this.statements = [
       `DELETE FROM incidents WHERE id IN (
          SELECT id FROM incidents WHERE state = 'handled' AND handled_at < ? ORDER BY handled_at LIMIT ${CHUNK})`,
       `DELETE FROM evaluations WHERE id IN (SELECT id FROM evaluations WHERE at < ? ORDER BY id LIMIT ${CHUNK})`,
@@ -57,10 +62,15 @@ export class Records {
   /** Does one step. @param now epoch ms. @returns true when there is more to do at once */
   step(now: number): boolean {
     if (this.maxAgeMs === null || now < this.lookAt) return false
-    const cutoff = now - this.maxAgeMs
-    const removed = this.store.tx(() =>
-      this.statements.reduce((sum, statement) => sum + statement.run(cutoff).changes, 0),
-    )
+    const age = this.maxAgeMs
+    const cutoff = now - age
+    const removed = this.store.tx(() => {
+      const kept = JSON.stringify(Object.fromEntries(this.triggers.lookBacks(now, age)))
+      return this.statements.reduce(
+        (sum, statement) => sum + statement.run(cutoff).changes,
+        this.firings.run(cutoff, kept).changes,
+      )
+    })
     if (removed > 0) return true
     this.lookAt = now + LOOK_MS
     return false

@@ -390,7 +390,7 @@ function writerOwn(
     ...{ store, index: ctx.index, appender, dictionary: ctx.dictionary, capacity },
     retention: options.retention ?? { maxAgeMs: null, maxBytes: null },
   })
-  const records = new Records(store, options.retention?.maxAgeMs ?? null)
+  const records = new Records(store, options.retention?.maxAgeMs ?? null, triggers)
   return {
     bootReport: async () => ({
       ...booted,

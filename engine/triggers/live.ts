@@ -13,7 +13,7 @@ import type { Stamp } from '../log/store/writer-state.ts'
 import type { Tallies } from '../log/tallies.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { latestSlot, nextSlot } from '../model/slots.ts'
-import { createEvaluator } from './core/index.ts'
+import { createEvaluator, holdOf } from './core/index.ts'
 import {
   type AgentWake,
   type Cause,
@@ -106,6 +106,16 @@ export class LiveTriggers {
   definition(name: string): TriggerDefinition | undefined {
     this.refresh()
     return [...this.definitions.values()].find((definition) => definition.name === name)
+  }
+
+  /**
+   * Triggers whose cooldown or limit looks back further than `age` (milliseconds); inside a transaction.
+   * @returns from when on their firings are still asked for, epoch ms, by the trigger's row
+   */
+  lookBacks(now: number, age: number): Map<number, number> {
+    this.refresh()
+    const holds = [...this.definitions.values()].map((one): [number, number] => [one.id, holdOf(one)])
+    return new Map(holds.filter(([, hold]) => hold > age).map(([id, hold]) => [id, now - hold]))
   }
 
   /** Fires a trigger in practice, for one project alone; inside a transaction. */

@@ -42,6 +42,13 @@ export function reachOf(definition: TriggerDefinition): number {
   return windowOf(definition.spec.condition) + cooldownMs + (gather?.maxWaitMs ?? 0) + limited
 }
 
+/** How long after it fired a firing still decides whether the trigger may fire: by its cooldown or its limits, in milliseconds. */
+export function holdOf(definition: TriggerDefinition): number {
+  if (!isEventful(definition.spec)) return 0
+  const { cooldownMs, limits } = compile(definition)
+  return Math.max(cooldownMs, ...limits.map(({ perMs }) => perMs))
+}
+
 /* What a trigger makes of one event, worked out anew: all that came before is read back. */
 
 /**

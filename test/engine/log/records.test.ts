@@ -37,6 +37,28 @@ describe('retention by age', () => {
     expect((await engine.agentForecast('first-look')).spent_usd).toBeCloseTo(2 * spent, 12)
   })
 
+  it.each([
+    ['a cooldown', { cooldown: '10d' }],
+    ['a limit', { cooldown: '1s', storm: { limits: [{ max: 1, per: '10d' }] } }],
+  ])('leaves the firings that %s goes by, though it is longer than events are kept', async (_of, by) => {
+    world = await openRunWorld({ retention: { maxAgeMs: 7 * DAY, maxBytes: null } })
+    const { trigger, post, settled, firings, clock } = world
+    const fired = async () =>
+      (await firings()).filter(({ state }) => state === 'fired').map(({ dispatch_id: id }) => id)
+    await trigger({ condition: { event: 'any' }, ...by })
+    await post(error)
+    await settled()
+    const first = await fired()
+    clock.at += 8 * DAY
+    maintain()
+    await post(error)
+    await settled()
+    expect(await fired()).toEqual(first)
+    clock.at += 3 * DAY
+    maintain()
+    expect(await fired()).not.toContain(first[0])
+  })
+
   it('E3: leaves the examples of an agent and what its tests need: they outlive their events', async () => {
     world = await openRunWorld({ retention: { maxAgeMs: 7 * DAY, maxBytes: null } })
     const { engine, models, trigger, agent, post, settled, firings, clock } = world
