@@ -100,6 +100,14 @@ export interface InnerCall extends PreparedCall {
   }
 }
 
+/** Rows of the service's own that are stored in the transaction of calls, so that they share its flush. */
+export interface Beside {
+  /** Called in it, before the first row of the calls; what it throws undoes the transaction. */
+  write(): void
+  /** The transaction was undone, and what was written with it. */
+  undone(error: SvcError): void
+}
+
 /** A call that has passed every check that needs no disk. */
 interface Ready extends PreparedBody {
   source: LiveSource
@@ -114,14 +122,17 @@ export class Pipeline {
     this.counters = parts.counters
   }
 
-  /** Stores the calls in one transaction. @returns an answer or an error for each, in order. */
-  accept(calls: readonly InnerCall[]): (IngestResult | SvcError)[] {
+  /**
+   * Stores the calls in one transaction.
+   * @param beside where none of the calls is stored, it is not asked. @returns an answer or an error for each, in order.
+   */
+  accept(calls: readonly InnerCall[], beside?: Beside): (IngestResult | SvcError)[] {
     // Before any of them is admitted: between that and the commit nothing is measured.
     const { capacity, clock } = this.parts
     const full = capacity.refusal(clock.now())
     const ready = calls.map((call) => this.attempt(() => this.prepare(call, full)))
     const due = ready.filter((r): r is Ready => !(r instanceof SvcError))
-    const answers = due.length === 0 ? new Map<Ready, IngestResult>() : this.commit(due)
+    const answers = due.length === 0 ? new Map<Ready, IngestResult>() : this.commit(due, beside)
     // Whoever was refused finds why in the next list of sources.
     if (due.length < calls.length) capacity.refusal(clock.now())
     return ready.map((r) => (r instanceof SvcError ? r : answers.get(r)!))
@@ -215,11 +226,12 @@ export class Pipeline {
     this.counters.rejected += n
   }
 
-  private commit(due: readonly Ready[]): Map<Ready, IngestResult | SvcError> {
+  private commit(due: readonly Ready[], beside?: Beside): Map<Ready, IngestResult | SvcError> {
     const { store, appender, stamp, triggers } = this.parts
     const answers = new Map<Ready, IngestResult | SvcError>()
     try {
       store.tx(() => {
+        beside?.write()
         const at = stamp.next()
         for (const ready of due)
           answers.set(
@@ -233,6 +245,7 @@ export class Pipeline {
       appender.rollback()
       triggers.rollback()
       const refused = this.diskError(error as Error)
+      beside?.undone(refused)
       return new Map(due.map((ready) => [ready, refused]))
     }
     const committed = appender.commit()

@@ -126,10 +126,22 @@ export interface EnginePorts
     SyncPort,
     FindingPort {}
 
+/** A call of a run at work that needs no commit of its own: a flush of the disk for each would be half of the writer's time. */
+export interface JoinedCall {
+  method: (typeof JOINED)[number]
+  args: unknown[]
+  settle(outcome: { value: unknown } | { error: Error }): void
+}
+
+export const JOINED = ['recordSteps', 'beginCall'] as const satisfies (keyof RunCalls)[]
+
 /** What the writer has beyond calls, for the thread or the process it runs in. */
 export interface WriterOwn {
-  /** Commits the calls in one transaction. */
-  ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
+  /**
+   * Commits the calls in one transaction, and with them what runs at work write down.
+   * @param joined each is settled once that is stored, or will not be; what one of them is refused for is its own
+   */
+  ingestMany(calls: readonly PreparedCall[], joined?: readonly JoinedCall[]): (IngestResult | SvcError)[]
   /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */
   sourceSpec(ingestKey: string): SourceSpec | null
   /** Promises that what is stored later has a later time of ingest than `instant` (epoch ms). */

@@ -9,6 +9,7 @@ import { createScenarioReads } from '../agents/evals/scenario-of-run.ts'
 import { labelFor } from '../agents/findings.ts'
 import { providerOf } from '../agents/models/adapter.ts'
 import { githubPostOfRun, writeBackOfRun } from '../agents/runs/calls.ts'
+import { createFinishing, createJournal, type Journal } from '../agents/runs/finishing.ts'
 import { createMaking, quietMs } from '../agents/runs/making.ts'
 import { type Clock, systemClock, systemTimers } from '../clock.ts'
 import { bootCatalog } from '../declared/catalog/catalog.ts'
@@ -20,6 +21,7 @@ import { demoCalls, demoWorld } from '../declared/setup/demo.ts'
 import { planProposal } from '../declared/setup/proposals.ts'
 import { requireProject } from '../declared/skill-writes.ts'
 import { makeFirstSource, remember } from '../declared/source-writes.ts'
+import type { SvcError } from '../errors.ts'
 import { openIncidents } from '../incidents/incidents.ts'
 import { Figures } from '../log/figures.ts'
 import { joined } from '../log/ingest/otlp-protobuf.ts'
@@ -58,7 +60,7 @@ import { openPolls } from '../sources/polls.ts'
 import { newestOf } from '../sources/sample.ts'
 import { LiveTriggers } from '../triggers/live.ts'
 import { requireTrigger } from '../triggers/reads.ts'
-import type { EngineOptions, Writer } from './calls.ts'
+import type { EngineOptions, JoinedCall, Writer } from './calls.ts'
 import { eventCalls } from './event-calls.ts'
 import { findingNeeds, openHeld, runNeeds } from './needs.ts'
 import { storeCalls } from './store-calls.ts'
@@ -366,6 +368,41 @@ function writes(parts: Writing) {
   }
 }
 
+type Outcome = Parameters<JoinedCall['settle']>[0]
+
+/** Steps of runs written in the transaction of ingest, or in one of their own where nothing is ingested. */
+function committer({ store, pipeline, journal }: Pick<Writing, 'store' | 'pipeline'> & { journal: Journal }) {
+  const outcomeOf = ({ method, args }: JoinedCall): Outcome => {
+    try {
+      return { value: (journal[method] as (...args: unknown[]) => unknown)(...args) }
+    } catch (error) {
+      // SQLite has ended the whole transaction, as it does where the disk fails.
+      if (!store.db.inTransaction) throw error
+      return { error: error as Error }
+    }
+  }
+  return (calls: readonly InnerCall[], joined: readonly JoinedCall[]) => {
+    let outcomes: Outcome[] | null = null
+    const write = () => {
+      outcomes = joined.map(outcomeOf)
+    }
+    const undone = (error: SvcError) => {
+      // Otherwise nothing is stored, and they may go well without the calls: of a volume that is full they need little.
+      outcomes = error.code === 'unknown_outcome' ? joined.map(() => ({ error })) : null
+    }
+    const answers = pipeline.accept(calls, { write, undone })
+    try {
+      if (outcomes === null) store.tx(write)
+    } catch (error) {
+      outcomes = joined.map(() => ({ error: error as Error }))
+    }
+    joined.forEach(({ settle }, i) => {
+      settle(outcomes![i]!)
+    })
+    return answers
+  }
+}
+
 /** What it has for the thread or the process it runs in. */
 function writerOwn(
   {
@@ -385,7 +422,12 @@ function writerOwn(
   }: Writing,
   booted: ReturnType<typeof bootCatalog>,
 ) {
-  const { triggers, pipeline, held } = parts
+  const { triggers, pipeline, held, runs } = parts
+  const committing = committer({
+    store,
+    pipeline,
+    journal: createJournal(runs, createFinishing(runs, parts.making)),
+  })
   const maintenance = new Maintenance({
     ...{ store, index: ctx.index, appender, dictionary: ctx.dictionary, capacity },
     retention: options.retention ?? { maxAgeMs: null, maxBytes: null },
@@ -397,7 +439,8 @@ function writerOwn(
       failed: [...(store.loss ? [store.loss] : []), ...booted.failed],
       warned: [sealed.look().sentence].filter((sentence) => sentence !== null),
     }),
-    ingestMany: (calls: Parameters<Writer['ingestMany']>[0]) => pipeline.accept(calls),
+    ingestMany: (...[calls, joined = []]: Parameters<Writer['ingestMany']>) =>
+      joined.length ? committing(calls, joined) : pipeline.accept(calls),
     listen: (...[filter, send]: Parameters<Writer['listen']>) => live.add(filter, send),
     onFault: parts.onFault,
     newTallies: () => tallies.news(),

@@ -10,7 +10,7 @@ import type { PackedEvents } from '../log/ingest/packed.ts'
 import type { PreparedCall } from '../log/pipeline.ts'
 import { isSqliteError, survivableDiskFault } from '../log/store/handle.ts'
 import { WriterState } from '../log/store/writer-state.ts'
-import type { EngineOptions, Writer as WriterRole } from '../roles/calls.ts'
+import { type EngineOptions, JOINED, type JoinedCall, type Writer as WriterRole } from '../roles/calls.ts'
 import { openWriter } from '../roles/writer.ts'
 import {
   BufferPool,
@@ -34,6 +34,10 @@ const MAINTAIN_EVERY_MS = 1_000
 const ALARM_MAX_MS = 30_000
 /** After a fault, such as a disk that is full. */
 const ALARM_AGAIN_MS = 5_000
+
+type CallMessage = Extract<ToThread, { t: 'call' }>
+
+const isJoined = (method: string): boolean => (JOINED as readonly string[]).includes(method)
 
 interface Entry {
   id: number
@@ -122,19 +126,21 @@ export class Writer {
     prepared.push(...waitingOn<PreparedMessage>(this.preparer))
     direct.push(...waitingOn<ToThread>(this.main))
     const entries: Entry[] = []
+    const joined: CallMessage[] = []
     for (const message of direct) {
       if (message.t === 'ingest')
         for (const entry of callsOf(message.calls, message.buffers))
           entries.push({ ...entry, viaPreparer: false })
+      else if (message.t === 'call' && isJoined(message.method)) joined.push(message)
       else if (message.t === 'call') {
         // A call keeps its place: what was sent before it is committed before it runs.
         if (message.method === 'close') entries.push(...prepared.splice(0).map((one) => this.entryOf(one)))
-        this.commitAll(entries.splice(0))
+        this.commitAll(entries.splice(0), joined.splice(0))
         this.call(message)
       } else this.follow(message)
     }
     entries.push(...prepared.map((one) => this.entryOf(one)))
-    this.commitAll(entries)
+    this.commitAll(entries, joined)
   }
 
   /** What a call counted is told before its answer, which is given once this turn is over. */
@@ -174,7 +180,7 @@ export class Writer {
     this.setAlarm()
   }
 
-  private call(message: Extract<ToThread, { t: 'call' }>): void {
+  private call(message: CallMessage): void {
     if (message.method === 'close') {
       this.closed = true
       clearInterval(this.timer)
@@ -212,22 +218,32 @@ export class Writer {
     return { id, call: { ...call, prepared: { revision, result: prepared.body } }, viaPreparer: true }
   }
 
-  private commitAll(entries: readonly Entry[]): void {
+  /** @param joined with the first group. */
+  private commitAll(entries: readonly Entry[], joined: readonly CallMessage[]): void {
     let group: Entry[] = []
     let bytes = 0
+    let waiting = joined
     for (const entry of entries) {
       group.push(entry)
       bytes += entry.call.body.length
       if (bytes < GROUP_BYTES) continue
-      this.commit(group)
+      this.commit(group, waiting)
       group = []
       bytes = 0
+      waiting = []
     }
-    if (group.length) this.commit(group)
+    if (group.length || waiting.length) this.commit(group, waiting)
   }
 
-  private commit(group: readonly Entry[]): void {
-    const answers = this.engine.ingestMany(group.map((entry) => entry.call))
+  private commit(group: readonly Entry[], joined: readonly CallMessage[]): void {
+    const steps: Settled[] = []
+    const answers = this.engine.ingestMany(
+      group.map((entry) => entry.call),
+      joined.map(({ id, method, args }) => ({
+        ...{ method: method as JoinedCall['method'], args },
+        settle: (outcome) => steps.push(this.settledOf(id, outcome)),
+      })),
+    )
     const results = group.map(({ id }, i): Settled => {
       const result = answers[i]!
       return result instanceof SvcError ? { id, error: result.toWire() } : { id, value: result }
@@ -237,7 +253,15 @@ export class Writer {
     for (const entry of prepared) this.doneWith(entry)
     const buffers = prepared.map(({ call }) => call.body.buffer).filter(BufferPool.isKept)
     this.tell()
+    results.push(...steps)
     this.main.postMessage({ t: 'settled', results, buffers } satisfies FromThread, buffers)
+  }
+
+  private settledOf(id: number, outcome: Parameters<JoinedCall['settle']>[0]): Settled {
+    if ('value' in outcome) return { id, value: outcome.value }
+    const { error } = outcome
+    const told = error instanceof SvcError ? error : faultOf(error, (message) => this.send(message))
+    return { id, error: told.toWire() }
   }
 
   private doneWith({ id, call }: Entry): void {

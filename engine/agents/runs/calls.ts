@@ -103,7 +103,7 @@ export function runWrites(
   return {
     claimRuns: async (limit, underWay) => starting.claimRuns(limit, underWay),
     recordSteps: async (run, steps) => journal.recordSteps(run, steps),
-    beginCall: async (run, step, ceilingUsd) => journal.beginCall(run, step, ceilingUsd),
+    beginCall: async (...call) => journal.beginCall(...call),
     parkRun: async (run, why) => parking.park(run, why),
     finishRun: (run, end, servers) => finishing.finishRun(run, end, servers),
     rerun: async (run, how) => {

@@ -295,6 +295,8 @@ function webhookOf(run: RunRow): string {
 
 /* Steps of runs as they happen, what they cost, and what may still be spent. */
 
+export type Journal = ReturnType<typeof createJournal>
+
 export function createJournal(parts: RunsParts, { step: move }: Pick<Finishing, 'step'>) {
   const { store, clock, queries, limits, usage } = parts
 
@@ -401,9 +403,15 @@ export function createJournal(parts: RunsParts, { step: move }: Pick<Finishing, 
       })
     },
     /** @returns why the call must not be made; null: it may, and what it may cost is reserved */
-    beginCall: (id: string, step: StepWrite, ceilingUsd: number | null): CallRefusal | null =>
+    beginCall: (
+      id: string,
+      step: StepWrite,
+      ceilingUsd: number | null,
+      before: readonly StepWrite[] = [],
+    ): CallRefusal | null =>
       store.tx(() => {
         const run = running(id)
+        for (const one of before) save(run, one)
         const refusal = refusalOf(budgetsOf(run), ceilingUsd)
         if (refusal !== null) return refusal
         if (ceilingUsd) queries.reserve.run(ceilingUsd, id)

@@ -55,6 +55,7 @@ export async function takeRun(run: StartedRun, parts: RunParts): Promise<LoopEnd
   const policy = new RunPolicy(run, parts)
   if (!policy.tape.prompt) await policy.open()
   const ended = await runLoop(policy.tape, policy, parts)
+  await policy.record([])
   if (ended.event === 'park') return { ...ended, otherwise: policy.kept() ?? ended.otherwise }
   return ended.event === 'succeed' ? ended : (policy.kept() ?? ended)
 }
@@ -229,7 +230,7 @@ class RunPolicy implements Policy<LoopEnd> {
   }
 
   begin: NonNullable<Policy<LoopEnd>['begin']> = (step, ceilingUsd) =>
-    this.parts.port.beginCall(this.run.id, step, ceilingUsd)
+    this.answering.kept((before) => this.parts.port.beginCall(this.run.id, step, ceilingUsd, before))
 
   unpaid(reason: string): RunEnd {
     return { event: 'cap', reason, note: this.tape.lastText }
@@ -250,7 +251,7 @@ class RunPolicy implements Policy<LoopEnd> {
   }
 
   async record(steps: readonly StepWrite[]): Promise<void> {
-    await this.parts.port.recordSteps(this.run.id, steps)
+    await this.answering.record(steps)
   }
 
   private async write<K extends StepKind>(kind: K, data: StepData[K]): Promise<void> {
@@ -280,6 +281,9 @@ const isConclude = ({ name }: ToolCall): boolean => name.trim().toLowerCase() ==
 type AnsweringParts = Pick<RunParts, 'port' | 'tools' | 'clock' | 'signal'>
 
 class Answering {
+  /** Answered, and written with what is written next: mostly the next call of the model. */
+  private unwritten: StepWrite[] = []
+
   constructor(
     private readonly run: StartedRun,
     private readonly tape: Tape,
@@ -303,12 +307,17 @@ class Answering {
     else await this.askOwn(calls)
   }
 
-  /** What our own tools answer is written when all of it is there: a stop in between asks them again. */
+  /**
+   * What our own tools answer waits for the next write, unless it changed something: a stop in between asks them again. A
+   * write of its own would be a third of what a round costs the writer.
+   */
   private async askOwn(calls: readonly ToolCall[]): Promise<void> {
     const first = this.tape.next
     const steps = await Promise.all(calls.map((call, i) => this.ownStep(call, first + i)))
     this.parts.signal.throwIfAborted()
-    await this.put(steps)
+    if (calls.some(({ name }) => this.nameOf(name) === WRITES)) return await this.put(steps)
+    this.unwritten.push(...steps)
+    for (const step of steps) this.tape.put(step)
   }
 
   private async ownStep(given: ToolCall, n: number): Promise<StepWrite> {
@@ -384,8 +393,23 @@ class Answering {
   }
 
   private async put(steps: readonly StepWrite[]): Promise<void> {
-    await this.parts.port.recordSteps(this.run.id, steps)
+    await this.record(steps)
     for (const step of steps) this.tape.put(step)
+  }
+
+  /** With what was answered before. */
+  async record(steps: readonly StepWrite[]): Promise<void> {
+    await this.kept(async (before) => {
+      if (before.length + steps.length > 0)
+        await this.parts.port.recordSteps(this.run.id, [...before, ...steps])
+    })
+  }
+
+  /** @param write gets what was answered, and writes it with its own. */
+  async kept<T>(write: (before: readonly StepWrite[]) => Promise<T>): Promise<T> {
+    const result = await write(this.unwritten)
+    this.unwritten = []
+    return result
   }
 }
 

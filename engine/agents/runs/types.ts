@@ -231,8 +231,16 @@ export interface RunPort {
   claimRuns(limit: number, underWay: readonly string[]): Promise<Claimed>
   /** Writes steps, their tokens and cost; gives back what was reserved for a call that is complete. */
   recordSteps(run: string, steps: readonly StepWrite[]): Promise<void>
-  /** Reserves what a call may cost, and writes its step. @returns why it must not be made; null: it may */
-  beginCall(run: string, step: StepWrite, ceilingUsd: number | null): Promise<CallRefusal | null>
+  /**
+   * Reserves what a call may cost, and writes its step. @returns why it must not be made; null: it may
+   * @param before steps written in any case, as `recordSteps` writes them
+   */
+  beginCall(
+    run: string,
+    step: StepWrite,
+    ceilingUsd: number | null,
+    before?: readonly StepWrite[],
+  ): Promise<CallRefusal | null>
   /**
    * Its model is unavailable: it waits on its tape, and is claimed again when it is tried anew.
    * @returns why it must not wait any longer; null: it waits

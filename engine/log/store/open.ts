@@ -371,9 +371,11 @@ function transactions(
   { begin, beforeCommit, committed, over }: Accompaniment,
 ): Pick<StoreHandle, 'tx' | 'rehearse' | 'afterCommit'> {
   let due: (() => void)[] = []
+  // Made once: each such function is four, with a statement for each way to begin.
+  const within = db.transaction((fn: () => unknown) => fn())
   return {
-    tx: (fn) => {
-      if (db.inTransaction) return db.transaction(fn)()
+    tx: <T>(fn: () => T) => {
+      if (db.inTransaction) return within(fn) as T
       due = []
       const whole = () => {
         begin()
@@ -381,7 +383,7 @@ function transactions(
         beforeCommit()
         return value
       }
-      const result = outermost(db, whole, over)
+      const result = outermost(() => within.immediate(whole) as T, over)
       const follows = due
       due = []
       for (const follow of follows) follow()
@@ -408,10 +410,10 @@ function transactions(
   }
 }
 
-function outermost<T>(db: Database, fn: () => T, over: Accompaniment['over']): T {
+function outermost<T>(run: () => T, over: Accompaniment['over']): T {
   let result: T
   try {
-    result = db.transaction(fn).immediate()
+    result = run()
   } catch (error) {
     over(error)
     throw survivableDiskFault(error) ?? error
