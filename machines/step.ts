@@ -4,7 +4,7 @@
  * runs and nothing is executed; `can` decides acceptance, because a legal self-transition gives
  * the same snapshot as a refused event.
  */
-import { type AnyStateMachine, initialTransition, transition } from 'xstate'
+import { type AnyActorScope, type AnyStateMachine, createActor, initialTransition } from 'xstate'
 
 /** What is stored: the state, what guards need, and the version of the machine that wrote it. */
 export interface Snapshot {
@@ -78,12 +78,36 @@ export function step(lifecycle: Lifecycle, stored: Snapshot, event: LifecycleEve
     status: 'active',
   } as never)
   if (!state.can(event as never)) return { accepted: false, snapshot, effects: [] }
-  const [next, actions] = transition(lifecycle.machine, state, event as never)
+  const actions: { type: string; params: unknown }[] = []
+  const scope: AnyActorScope = {
+    ...scopeOf(lifecycle.machine),
+    actionExecutor: ({ type, params }) => void actions.push({ type, params }),
+  }
+  const next = lifecycle.machine.transition(state, event as never, scope)
   return {
     accepted: true,
     snapshot: toStored(lifecycle, next),
     effects: toEffects(actions),
   }
+}
+
+/**
+ * Where a machine takes its steps, made once: XState's own `transition` makes an actor for each step, which is more than
+ * the step. Our machines start no others, so that nothing stays in it.
+ */
+const scopes = new WeakMap<AnyStateMachine, AnyActorScope>()
+
+function scopeOf(machine: AnyStateMachine): AnyActorScope {
+  const known = scopes.get(machine)
+  if (known) return known
+  const self = createActor(machine)
+  const nothing = () => {}
+  const scope: AnyActorScope = {
+    ...{ self, system: self.system, id: '', sessionId: '' },
+    ...{ defer: nothing, logger: nothing, stopChild: nothing, emit: nothing, actionExecutor: nothing },
+  }
+  scopes.set(machine, scope)
+  return scope
 }
 
 /**

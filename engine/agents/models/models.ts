@@ -384,6 +384,7 @@ const idleFault = (provider: Provider, idleMs: number): ModelFault =>
   })
 
 const TRY_OVER = new Error('the try is over')
+const CUT_OFF = new Error('cut off')
 
 function trialOf(time: Clock & Timers, idleMs: number, call: AbortSignal): Trial {
   const controller = new AbortController()
@@ -403,10 +404,11 @@ function trialOf(time: Clock & Timers, idleMs: number, call: AbortSignal): Trial
     },
     race: (promise) =>
       new Promise((resolve, reject) => {
-        const stop = () => reject(new Error('cut off'))
+        // Made once: most tries end well, and are over by then.
+        const stop = () => reject(CUT_OFF)
         if (signal.aborted) stop()
         signal.addEventListener('abort', stop, { once: true })
-        promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+        promise.finally(() => signal.removeEventListener('abort', stop)).then(resolve, reject)
       }),
     end() {
       call.removeEventListener('abort', end)
