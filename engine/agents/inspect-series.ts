@@ -9,6 +9,7 @@ import {
   cautiousTokens,
   type Numbers,
   numbersOf,
+  placesApart,
   quantile,
   type Sample,
   type Shown,
@@ -157,14 +158,16 @@ function* percentilesInSteps(
         const value = quantileOf(step, part)
         if (value === null) continue
         const name = `${row.series} p${part * 100}${row.unit ? ` ${row.unit}` : ''}`
-        const key = `${name}\0${row.source}\0${row.entity}`
+        const { pod = '', region = '' } = row.words ?? row.labels
+        const key = `${name}\0${row.source}\0${row.entity}\0${pod}\0${region}`
         const known = found.get(key) ?? { name, by: {}, samples: [], total: 0 }
         known.samples.push({ line: lines[i]!, value })
         found.set(key, known)
       }
     }
   }
-  return [...found.values()]
+  const placeOf = placesApart(found.keys())
+  return [...found].map(([key, one]) => ({ ...one, by: placeOf(key) }))
 }
 
 function headingOf(

@@ -549,7 +549,7 @@ function leftOut(kinds: readonly Kind[], told: ReadonlyMap<Kind, number>): Brief
 }
 
 export { number as shortNumber, shortened, shortNumbers } from './lines.ts'
-export { type Numbers, numbersOf, type Sample } from './series.ts'
+export { type Numbers, numbersOf, placesApart, type Sample } from './series.ts'
 export { Skeletons } from './skeletons.ts'
 export {
   REQUESTS_BACK_MS,

@@ -130,8 +130,35 @@ export function numbersOf(
 /** Of one name, source and entity. */
 type Apart = Pick<Numbers, 'by' | 'samples'>
 
-const eachApart = (all: ReadonlyMap<string, Sample[]>): (Apart & { key: string })[] =>
-  [...all].flatMap(([key, samples]) => apart(samples).map((one) => ({ key, ...one })))
+function eachApart(all: ReadonlyMap<string, Sample[]>): (Apart & { key: string })[] {
+  const placeOf = placesApart(all.keys())
+  return [...all].flatMap(([key, samples]) =>
+    apart(samples).map(({ by, samples: own }) => ({ key, by: { ...placeOf(key), ...by }, samples: own })),
+  )
+}
+
+/** @returns of a key its pod and region, where others of its name, source and entity have another: they tell it from those */
+export function placesApart(keys: Iterable<string>): (key: string) => Record<string, string> {
+  const known = new Map<string, Record<(typeof PLACES)[number], Set<string>>>()
+  const read = (key: string) => {
+    const parts = key.split('\0')
+    const [region = '', pod = ''] = [parts.pop(), parts.pop()]
+    return { of: parts.join('\0'), pod, region }
+  }
+  for (const key of keys) {
+    const { of, ...place } = read(key)
+    const seen = known.get(of) ?? { pod: new Set(), region: new Set() }
+    known.set(of, seen)
+    for (const name of PLACES) seen[name].add(place[name])
+  }
+  return (key) => {
+    const { of, ...place } = read(key)
+    const seen = known.get(of)!
+    return Object.fromEntries(
+      PLACES.flatMap((name) => (place[name] && seen[name].size > 1 ? [[name, place[name]]] : [])),
+    )
+  }
+}
 
 /*
  * Disks of a host, or states of a counter, are series of one name: at each instant that is measured there is a sample of
@@ -143,6 +170,10 @@ const eachApart = (all: ReadonlyMap<string, Sample[]>): (Apart & { key: string }
 const APART = 2
 /** Of samples of one instant, how many may be of one series: more are of requests, of which many are in one second. */
 const CLASHES = 0.05
+/** From one sample of a round to the next: seconds, and a share of the mean over all; and how many are in rounds at least. */
+const ROUND = { most: 1, near: 0.1, share: 0.8 }
+/** Labels that are a part of what a number is one of. */
+const PLACES = ['pod', 'region'] as const
 
 function apart(samples: Sample[]): Apart[] {
   const names = labelsApart(samples)
@@ -159,7 +190,11 @@ function apart(samples: Sample[]): Apart[] {
 
 /** @returns the fewest names of labels that tell the samples of each instant apart; none: they are one series */
 function labelsApart(samples: readonly Sample[]): string[] {
-  const instants = instantsOf(samples)
+  const names = labelsAt(samples, instantsOf(samples, 0))
+  return names.length ? names : labelsAt(samples, roundsOf(samples))
+}
+
+function labelsAt(samples: readonly Sample[], instants: readonly Instant[]): string[] {
   const together = instants.reduce((sum, { from, to }) => sum + to - from, 0)
   let parts = namesThatDiffer(samples, instants)
     .map((name) => ({ name, codes: codesOf(samples, name) }))
@@ -187,14 +222,29 @@ interface Instant {
   to: number
 }
 
-/** @param samples in order of time */
-function instantsOf(samples: readonly Sample[]): Instant[] {
+/** @param samples in order of time. @param near seconds from one to the next within an instant at most */
+function instantsOf(samples: readonly Sample[], near: number): Instant[] {
   const instants: Instant[] = []
   for (let from = 0, to = 0; from < samples.length; from = to) {
-    while (to < samples.length && samples[to]!.line.t === samples[from]!.line.t) to++
+    do to++
+    while (to < samples.length && samples[to]!.line.t - samples[to - 1]!.line.t <= near)
     if (to - from > 1) instants.push({ from, to })
   }
   return instants
+}
+
+/**
+ * What is measured together is sent one after the other, each with the time of its own: then an instant is what comes
+ * shortly after one another, and nearly all samples are in one. Requests come as they come, and make no such rounds.
+ * @returns none where samples come in no rounds
+ */
+function roundsOf(samples: readonly Sample[]): Instant[] {
+  const [first, last] = [samples[0], samples.at(-1)]
+  if (!first || !last || samples.length < 2) return []
+  const mean = (last.line.t - first.line.t) / (samples.length - 1)
+  const rounds = instantsOf(samples, Math.min(ROUND.most, mean * ROUND.near))
+  const within = rounds.reduce((sum, { from, to }) => sum + to - from, 0)
+  return within >= ROUND.share * samples.length ? rounds : []
 }
 
 type Words = Readonly<Record<string, string | number>>

@@ -194,6 +194,58 @@ describe('issue 17, 2.3: series', () => {
     )
   })
 
+  it('tells series of one name by their pods and regions, as far as those differ', () => {
+    const { store, ctx, append } = openHarness()
+    const sourceId = addSource(store, 'pods', [{ name: 'service', field: 'service', primary: true }])
+    const of = (pod: string, value: number, i: number) =>
+      event({ service: 'pay', pod, region: 'eu', signal: 'metrics' }, T0 + i * MINUTE, {
+        text: `queue=${value}`,
+        eventType: 'queue',
+      })
+    append(Array.from({ length: 20 }, (_, i) => [of('pay-1', 10, i), of('pay-2', 40, i)]).flat(), {
+      sourceId,
+    })
+    const { text } = atOnce(
+      inspectInSteps(
+        ctx,
+        { tool: 'series', label: 'queue', window: '2h' },
+        { projects: [], now: T0 + 20 * MINUTE, isRedacted: true },
+      ),
+    )
+    expect(text).toMatch(/^queue \{service=pay, pod=pay-1\} \(pods\): 20 samples, least 10 /)
+    expect(text).toMatch(/\nqueue \{service=pay, pod=pay-2\} \(pods\): 20 samples, least 40 /)
+  })
+
+  it('tells series apart that are sent one after the other, and no requests', () => {
+    const { store, ctx, append } = openHarness()
+    const sourceId = addSource(store, 'disks', [{ name: 'host', field: 'host', primary: true }])
+    const of = (labels: Record<string, string>, eventType: string, value: number, at: number) =>
+      event({ host: 'db1', signal: 'metrics', ...labels }, at, { text: `${eventType}=${value}`, eventType })
+    const rounds = Array.from({ length: 30 }, (_, i) => [
+      of({ path: '/' }, 'used', 80, T0 + i * MINUTE),
+      of({ path: '/data' }, 'used', 20, T0 + i * MINUTE + 1 + (i % 9)),
+    ]).flat()
+    // By a fixed sequence, now close to one another and now not.
+    const requests = Array.from({ length: 60 }, (_, i) =>
+      of({ route: i % 2 ? '/a' : '/b' }, 'took', 5 + (i % 7), T0 + i * 30_000 + ((i * 7_919) % 29_000)),
+    )
+    append(
+      [...rounds, ...requests].sort((a, b) => a.ts! - b.ts!),
+      { sourceId },
+    )
+    const told = (label: string) =>
+      atOnce(
+        inspectInSteps(
+          ctx,
+          { tool: 'series', label, window: '2h' },
+          { projects: [], now: T0 + 31 * MINUTE, isRedacted: true },
+        ),
+      ).text
+    expect(told('used')).toMatch(/^used \{host=db1, path=\/\} \(disks\): 30 samples, least 80 /)
+    expect(told('used')).toMatch(/\nused \{host=db1, path=\/data\} \(disks\): 30 samples, least 20 /)
+    expect(told('took')).toMatch(/^took \{host=db1\} \(disks\): 60 samples/)
+  })
+
   it('tells the events at the edge of a change, each with no value but its own', () => {
     const { store, ctx, append } = openHarness()
     const sourceId = addSource(store, 'queue', [{ name: 'service', field: 'service', primary: true }])
