@@ -141,10 +141,19 @@ describe('the ceiling of a call', () => {
     const { models } = modelsOf({ providers: [providerAt({ url: 'http://127.0.0.1:1' }, 'providera')] })
     const ask = { ...hello, tools: [readTool], maxTokens: 1_000 }
     const tokens = likelyTokens(JSON.stringify([ask.system, ask.messages, ask.tools]))
-    expect(await models.ceilingUsd({ ...ask, model: 'claude-sonnet-5-5' })).toBeCloseTo(
-      (tokens * 2 * 1.25 + 1_000 * 10) / 1e6,
-      12,
-    )
+    const costOf = (n: number) => (n * 2 * 1.25 + 1_000 * 10) / 1e6
+    const ceiling = (more: object) => models.ceilingUsd({ ...ask, ...more, model: 'claude-sonnet-5-5' })
+    const first = await ceiling({})
+    // What is said is counted part by part, each a token more at most.
+    expect(first).toBeGreaterThanOrEqual(costOf(tokens))
+    expect(first).toBeLessThanOrEqual(costOf(tokens + 10))
+    // The same again, and with what is said after it.
+    expect(await ceiling({})).toBe(first)
+    const text = 'what else is there to be said of it'
+    const later = [...ask.messages, { role: 'user', text }]
+    const all = likelyTokens(JSON.stringify([ask.system, later, ask.tools]))
+    expect(await ceiling({ messages: later })).toBeGreaterThanOrEqual(costOf(all))
+    expect(await ceiling({ messages: later })).toBeLessThanOrEqual(costOf(all + 10))
     expect(await models.ceilingUsd({ ...ask, model: 'unknown' })).toBe(null)
   })
 })

@@ -26,6 +26,8 @@ import {
   type ModelReply,
   type ModelRequest,
   type Models,
+  type ToolAnswer,
+  type ToolSpec,
   type Usage,
 } from './types.ts'
 import { ceilingOf, costOf, likelyTokens, type Price, savedOf } from './usage.ts'
@@ -67,9 +69,8 @@ export function createModels(options: ModelsOptions): ModelsAndLists {
     call: (request) => callEither(options, choose, request),
     async ceilingUsd(request) {
       const { known, provider, model } = await choose(request.provider, request.model)
-      const { system, messages, tools, maxTokens } = request
-      const text = JSON.stringify([system, messages.map(saidOf), tools])
-      const tokens = likelyTokens(text) + imagesIn(messages) * IMAGE_TOKENS
+      const { messages, maxTokens } = request
+      const tokens = tokensSaid(request) + imagesIn(messages) * IMAGE_TOKENS
       const ceiling = (of: Provider, name: string) =>
         of.kind === 'scripted' ? 0 : ceilingOf(of.kind, known.prices, name, tokens, maxTokens)
       const first = ceiling(provider, model)
@@ -184,11 +185,35 @@ const timeOf = ({ clock, timers }: ModelsOptions): Clock & Timers => ({
   after: (ms, fn) => timers.after(ms, fn),
 })
 
-/** As it is said, without a provider's own blocks, which say the same, and images, which are no text. */
-function saidOf(message: ModelMessage): unknown {
-  if (message.role === 'assistant') return { ...message, raw: undefined }
-  if (message.role === 'user') return message
-  return { ...message, results: message.results.map(({ images: _images, ...result }) => result) }
+/**
+ * Tokens of all that is said. Nearly all of it is said again with each call, by the same objects, of which none is changed
+ * once it was said: each is counted once, or a long conversation would cost more with each of its calls.
+ */
+function tokensSaid({
+  system,
+  messages,
+  tools,
+}: Pick<ModelRequest, 'system' | 'messages' | 'tools'>): number {
+  const all: Said[] = [...tools]
+  for (const message of messages)
+    if (message.role === 'tool') all.push(...message.results)
+    else all.push(message)
+  // What holds each of them together is at most a token.
+  return all.reduce((sum, said) => sum + tokensOf(said) + 1, likelyTokens(JSON.stringify(system)) + 2)
+}
+
+type Said = ToolSpec | ToolAnswer | ModelMessage
+
+const counted = new WeakMap<object, number>()
+
+function tokensOf(said: Said): number {
+  const known = counted.get(said)
+  if (known !== undefined) return known
+  // Without a provider's own blocks, which say the same, and images, which are no text.
+  const text = JSON.stringify({ ...said, raw: undefined, images: undefined })
+  const tokens = likelyTokens(text)
+  counted.set(said, tokens)
+  return tokens
 }
 
 async function callUntil(

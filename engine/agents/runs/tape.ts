@@ -15,6 +15,10 @@ const isCutText = (reply: StoredReply): boolean => isCut(reply) && reply.calls.l
 type StepOf<K extends StepKind> = Extract<Step, { kind: K }>
 
 export class Tape {
+  /** What a step says, made once: what was said is the same object with each call (models/models.ts). */
+  private readonly said = new WeakMap<Step['data'], ModelMessage>()
+  private readonly answered = new WeakMap<Step['data'], ToolAnswer>()
+
   constructor(readonly steps: Step[]) {}
 
   get prompt(): StepOf<'prompt'>['data'] | null {
@@ -159,20 +163,22 @@ export class Tape {
       results = []
     }
     for (const step of this.steps) {
-      if (step.kind === 'prompt') messages.push({ role: 'user', text: step.data.message })
+      if (step.kind === 'prompt')
+        messages.push(onceFor(this.said, step.data, { role: 'user', text: step.data.message }))
       else if (step.kind === 'model' && step.data.reply) {
         flush()
         const { text, calls, raw } = step.data.reply
         if (step.data.again) continue
         // Cut off before it said anything: there is no such message.
         if (text === '' && calls.length === 0) continue
-        messages.push({ role: 'assistant', text, calls, raw })
+        messages.push(onceFor(this.said, step.data, { role: 'assistant', text, calls, raw }))
       } else if (step.kind === 'note' && step.data.say !== undefined) {
         flush()
-        messages.push({ role: 'user', text: step.data.say })
+        messages.push(onceFor(this.said, step.data, { role: 'user', text: step.data.say }))
       } else {
-        const answer = answerTo(step)
-        if (answer) results.push(step.n <= compacted ? inShort(answer) : answer)
+        const answer = this.answered.get(step.data) ?? answerTo(step)
+        if (answer)
+          results.push(step.n <= compacted ? inShort(answer) : onceFor(this.answered, step.data, answer))
       }
     }
     flush()
@@ -212,6 +218,14 @@ export class Tape {
   private after(n: number): Step[] {
     return this.steps.filter((step) => step.n > n)
   }
+}
+
+/** @returns what is kept for it, or the new one, which is kept from now on */
+function onceFor<K extends object, V>(kept: WeakMap<K, V>, key: K, made: V): V {
+  const known = kept.get(key)
+  if (known !== undefined) return known
+  kept.set(key, made)
+  return made
 }
 
 /** Its images take the most room, and were looked at. */
