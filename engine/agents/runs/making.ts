@@ -234,6 +234,12 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
           ...(how.provider === undefined ? {} : { provider: how.provider }),
           ...(how.model === undefined ? {} : { model: how.model }),
         }
+        const asOf = how.asOf === 'same' ? run.as_of : null
+        // What was asked for twice is paid once; practice may be repeated to see how replies differ.
+        const { definition_hash: hash } = definitionOf(agent)
+        const asked = { of: run.id, root: run.root_run_id, hash, asOf }
+        const waiting = how.practice ? undefined : queries.openRerun.get(asked)
+        if (waiting !== undefined) return waiting
         const at = parts.clock.now()
         const again = newRunId(at)
         insert(
@@ -252,7 +258,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
             practice: how.practice ? 1 : 0,
             tape: how.tape ? 1 : 0,
             made_at: at,
-            as_of: how.asOf === 'same' ? run.as_of : null,
+            as_of: asOf,
             ...alone(how.practice ? again : run.incident),
           },
           agent,

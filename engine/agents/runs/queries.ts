@@ -160,6 +160,14 @@ function waiting(db: Database) {
     nextLine: db.prepare<[string, string], WaitingRow & Pick<RunRow, 'definition'>>(waitingSql.nextLine),
     waitingAfter: db.prepare<[string, string, number], WaitingRow>(waitingSql.after),
     bySeq: db.prepare<[number], RunRow>('SELECT * FROM runs WHERE seq = ?'),
+    /** A rerun that has not begun, or reads as of the same instant: another one like it would look at the same. */
+    openRerun: db
+      .prepare<{ of: string; root: string; hash: string; asOf: number | null }, string>(
+        `SELECT id FROM runs WHERE root_run_id = @root AND rerun_of = @of AND practice = 0
+           AND definition_hash = @hash AND as_of IS @asOf
+           AND (state = 'queued' OR (state IN ('running', 'parked') AND @asOf IS NOT NULL)) LIMIT 1`,
+      )
+      .pluck(),
     begin: db.prepare<[number, number, number, string, string]>(
       'UPDATE runs SET as_of = coalesce(as_of, ?), started_at = ?, deadline_at = ?, provider = ? WHERE id = ?',
     ),

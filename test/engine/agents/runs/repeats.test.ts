@@ -49,6 +49,30 @@ describe('a run that is repeated', () => {
     })
   })
 
+  it('that is asked for again before it looked is the same one, and paid once; practice is made each time', async () => {
+    const { agent, models, post, settled, engine } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    models.reply('m1', () => conclude())
+    await post(error)
+    const [first] = await settled()
+    const again = async (how: { asOf: 'same' | 'now'; practice?: boolean; prompt?: string }) =>
+      (await engine.rerun(first!.id, { practice: false, ...how })).run_id
+    const all = [
+      ...(await Promise.all([again({ asOf: 'same' }), again({ asOf: 'same' })])),
+      ...(await Promise.all([again({ asOf: 'now' }), again({ asOf: 'now' })])),
+      await again({ asOf: 'now', prompt: 'Look again.' }),
+      ...(await Promise.all([1, 2].map(() => again({ asOf: 'same', practice: true })))),
+    ]
+    expect(all[1]).toBe(all[0])
+    expect(all[3]).toBe(all[2])
+    expect(new Set(all).size).toBe(5)
+    await settled()
+    expect(models.requests).toHaveLength(6)
+    // One that has ended is no longer in the way.
+    expect(all).not.toContain(await again({ asOf: 'same' }))
+    await settled()
+  })
+
   it('as practice is in no total, and tells nobody', async () => {
     const { agent, models, post, settled, engine, project } = await open()
     await agent({ name: 'first-look', trigger: 't', model: 'm1' })
