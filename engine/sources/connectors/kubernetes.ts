@@ -127,7 +127,7 @@ function clusterEvent(event: Record<string, unknown>): MappedEvent | null {
       meta.creationTimestamp,
     context: event,
     stamped: compact({
-      [ENTITY]: kind === 'Pod' ? workloadOfName(name) : name,
+      [ENTITY]: workloadNamed(kind, name),
       namespace: about.namespace ?? meta.namespace,
       kind,
       object: name,
@@ -261,8 +261,7 @@ function workloadOf(meta: Record<string, unknown>, name: string): string {
   const hash = scalar(objectOf(meta.labels)['pod-template-hash'])
   if (owned && owner?.kind === 'ReplicaSet' && hash && owned.endsWith(`-${hash}`))
     return owned.slice(0, -hash.length - 1)
-  // A job of a cron job ends with the minute it was due.
-  if (owned && owner?.kind === 'Job') return owned.replace(/-\d{8,10}$/, '')
+  if (owned && owner?.kind === 'Job') return workloadNamed('Job', owned)
   return owned ?? workloadOfName(name)
 }
 
@@ -274,6 +273,16 @@ const OF_JOB = new RegExp(`^(.+?)(?:-\\d{8,10})?-${SAFE}{5}$`)
 /** As far as its name tells: an event has no owner of the pod it is about. */
 function workloadOfName(name: string): string {
   return REPLICA.exec(name)?.[1] ?? OF_JOB.exec(name)?.[1] ?? /^(.+)-\d+$/.exec(name)?.[1] ?? name
+}
+
+const REPLICA_SET = new RegExp(`^(.+)-${SAFE}{6,10}$`)
+
+/** What an object of a kind belongs to: an event names the object alone, and no owner of it. */
+function workloadNamed(kind: string, name: string): string {
+  if (kind === 'Pod') return workloadOfName(name)
+  if (kind === 'ReplicaSet') return REPLICA_SET.exec(name)?.[1] ?? name
+  // A job of a cron job ends with the minute it was due.
+  return kind === 'Job' ? name.replace(/-\d{8,10}$/, '') : name
 }
 
 const objectsOf = (value: unknown): Record<string, unknown>[] =>

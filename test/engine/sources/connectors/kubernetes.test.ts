@@ -289,6 +289,21 @@ describe('Kubernetes', () => {
     cluster.put('events', { ...event, involvedObject: { ...event.involvedObject, name } })
     expect((await poll()).events[0]!.stamped!.workload).toBe(workload)
   })
+
+  it.each([
+    ['ReplicaSet', 'checkout-7d9fc8b6d5', 'checkout'],
+    ['ReplicaSet', 'checkout', 'checkout'],
+    ['Job', 'backup-29401230', 'backup'],
+    ['Job', 'migrate', 'migrate'],
+    ['Deployment', 'checkout', 'checkout'],
+    ['Node', 'node-12345678', 'node-12345678'],
+  ])('takes what is said of the %s %s for its workload, %s', async (kind, name, workload) => {
+    const { cluster, poll } = await world({ pods: false })
+    const event = backOff(1, '2026-11-20T11:51:00Z')
+    cluster.put('events', { ...event, involvedObject: { kind, namespace: 'shop', name } })
+    const { stamped } = (await poll()).events[0]!
+    expect(stamped).toMatchObject({ workload, kind, object: name })
+  })
 })
 
 it('the service account of a pod is told by the file that is missing, or that cannot be read', () => {
