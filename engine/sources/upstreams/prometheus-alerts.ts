@@ -412,6 +412,11 @@ function coverageText(alerts: readonly Labels[], key: string): string {
 
 /** Labels that name what an alert is about, in the order they are looked for. */
 const KEYS = ['namespace', 'service', 'job', 'instance', 'pod', 'app']
+/** Labels that say how bad it is, or which Prometheus saw it: alerts that have nothing else in common are not about one thing. */
+const BESIDE = new Set([
+  ...['severity', 'priority', 'level'],
+  ...['prometheus', 'prometheus_replica', 'replica', 'monitor'],
+])
 
 export const alertmanager: PushConnector = {
   kind: 'alertmanager',
@@ -467,15 +472,18 @@ function eventOf(alert: Record<string, unknown>, keys: readonly string[]): Mappe
   const name = labels.alertname || 'alert'
   const time = state === 'resolved' ? endsAt : startsAt
   const about = annotations.summary || annotations.description
-  const { alertname: _name, ...stamped } = namesOnly(labels)
-  const entity = keys.find((label) => stamped[label]) ?? Object.keys(stamped)[0]
+  const { alertname, ...others } = namesOnly(labels)
+  const named = alertname ? { alertname } : {}
+  const entity =
+    keys.find((label) => labels[label] && isLabelName(label)) ??
+    [...Object.keys(others).filter((label) => !BESIDE.has(label)), ...Object.keys({ ...named, ...others })][0]
   const payload = { labels, annotations, status: state, startsAt, endsAt, fingerprint, generatorURL }
   return {
     eventType: oneLine(name, EVENT_TYPE_MAX),
     text: oneLine(`${state.toUpperCase()}: ${name}${about ? ` · ${about}` : ''}`, TEXT_MAX),
     ...(typeof time === 'string' ? { eventTime: time } : {}),
     context: { ...labels, ...payload },
-    stamped: { ...stamped, status: state },
+    stamped: { ...others, ...(entity === 'alertname' ? named : {}), status: state },
     ...(entity === undefined ? {} : { entityLabel: entity }),
     // A notification is sent again while its alerts last, and again where it was not answered.
     ...(typeof fingerprint === 'string' && fingerprint

@@ -95,7 +95,20 @@ describe('a notification of Alertmanager', () => {
       { key_label: 'team' },
       ['service', 's'],
     ],
-    ['any label, where none tells', { zone: 'z' }, {}, ['zone', 'z']],
+    ['any label, where none tells', { severity: 'page', zone: 'z' }, {}, ['zone', 'z']],
+    [
+      'the name of the alert, where others say how bad it is and who saw it',
+      { prometheus: 'monitoring/k8s', severity: 'critical' },
+      {},
+      ['alertname', 'A'],
+    ],
+    ['the name of the alert, where it has nothing else', {}, {}, ['alertname', 'A']],
+    [
+      'the name of the alert, where it is told so',
+      { service: 's' },
+      { key_label: 'alertname' },
+      ['alertname', 'A'],
+    ],
     [
       'the primary label before all',
       { zone: 'z', service: 's' },
