@@ -366,7 +366,7 @@ export function warningsOf(sources: Sources, edit: Edit, touched: readonly Stage
   const edited = new Map<string, Coverage | null>()
   for (const { kind, key, stored, doc } of touched)
     if (kind === 'source' && stored && doc && labelText(stored.doc) !== labelText(doc))
-      edited.set(key, readAgain(sources, key, stored.doc, doc))
+      edited.set(key, readAgain(sources, stored.was ?? key, stored.doc, doc))
   const world: World = {
     all: (kind) => edit.all(kind),
     find: (kind, name) => edit.get(kind, name),

@@ -57,6 +57,16 @@ describe('what moved', () => {
     expect(await engine.getAgent('first-look')).toMatchObject({ trigger: 'order-failed', enabled: true })
   })
 
+  it('may have other labels, too', async () => {
+    const engine = await open()
+    const labelled = RENAMED.replace(
+      'connector: webhook',
+      'connector: webhook\n    config: { labels: [{ name: order, field: id, primary: true }] }',
+    )
+    await engine.importCatalog({ yaml: labelled, name: 'shop' }, BY)
+    expect((await engine.getSource('shop-orders')).config.labels).toHaveLength(1)
+  })
+
   it('says nothing where it was done before, and where the old part never was', async () => {
     const engine = await open()
     await engine.importCatalog({ yaml: RENAMED, name: 'shop' }, BY)
