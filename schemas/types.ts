@@ -10123,6 +10123,14 @@ export interface ProjectReport {
   created?: string[]
   /** kind:name changed. */
   updated?: string[]
+  /** Parts with another name than before; a source keeps its address and its events. */
+  renamed?: {
+    kind: string
+    /** Its name until now. */
+    from: string
+    /** Its name. */
+    to: string
+  }[]
   /** kind:name left as edited by hand. */
   kept?: string[]
   /** kind:name deleted. */

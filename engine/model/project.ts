@@ -73,6 +73,19 @@ export function ownerOf(edit: Edit, kind: PartKind, name: string): string | null
   return null
 }
 
+/**
+ * Gives a part of a project another name, so that its address, its history and what it spent go along. One that
+ * another project uses keeps its name there; so does one whose secrets, bound to the name, cannot be read here.
+ * @returns whether it has that name now
+ */
+export function renameAlone(edit: Edit, id: string, kind: PartKind, from: string, to: string): boolean {
+  const [user, ...others] = usersOf(edit, kind, from)
+  if (user !== id || others.length > 0 || edit.has(kind, to) || edit.stored(kind, from)?.unreadable.length)
+    return false
+  edit.rename(kind, from, to)
+  return true
+}
+
 /** The parts of a project, kinds in the order they are made, names sorted. */
 export function partsOf(doc: ProjectDoc): { kind: PartKind; name: string; use: Use }[] {
   return partKinds.flatMap((kind) =>

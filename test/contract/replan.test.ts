@@ -139,6 +139,35 @@ describe('a new plan that renames its parts', () => {
     expect(await stateOf(id, 'first_look')).toBe('customized')
   })
 
+  it('renames them: what is posted to a source arrives as before, and the answer names each', async () => {
+    const { id } = await watch()
+    const { ingest_key } = await svc.get(SOURCE)
+    await svc.post(`/ingest/${ingest_key}`, { status: 200 })
+    await svc.post(`/api/projects/${id}/pause`, { sources: true })
+    const { report, wiring } = await replan(id, RENAMED)
+    expect(report).toMatchObject({ created: [], deleted: [] })
+    expect(report.renamed).toContainEqual({ kind: 'source', from: 'checkout-events', to: 'payments-events' })
+    expect(report.renamed).toHaveLength(5)
+    expect(wiring).toMatchObject({
+      wakes: [{ trigger: 'payments-errors', agent: 'payments-first-look' }],
+      handoffs: [{ agent: 'payments-first-look', to: 'payments-investigator' }],
+    })
+    await svc.post(`/api/projects/${id}/resume`)
+    await svc.post(`/ingest/${ingest_key}`, { status: 500 })
+    const source = await svc.get('/api/sources/payments-events')
+    expect(source).toMatchObject({ ingest_key, health: { events_total: 2 } })
+    expect((await project(id)).objects.map(({ state }) => state)).toEqual(Array(5).fill('planned'))
+  })
+
+  it('makes one anew whose old name another project uses, and says so', async () => {
+    const { id } = await watch()
+    const other = await svc.post<Project>('/api/projects', { template: 'custom', name: 'Other' })
+    await svc.put(`/api/projects/${other.id}`, { objects: [{ kind: 'source', name: 'checkout-events' }] })
+    const { report } = await replan(id, RENAMED)
+    expect(report.created).toEqual(['source:payments-events'])
+    expect(await svc.get(SOURCE)).toMatchObject({ name: 'checkout-events' })
+  })
+
   it('an edited trigger stays and reads the source the new plan makes', async () => {
     const { id } = await watch()
     await editTrigger()

@@ -211,14 +211,20 @@ function Beside({ project, isTemplated }: { project: Project; isTemplated: boole
 
 const fieldsOf = ({ name, goal, description, params }: Project) => ({ name, goal, description, params })
 
-function reportText({ left_paused, unwired, ...report }: ProjectReport): string {
+const nameIn = (part: string): string => part.slice(part.indexOf(':') + 1)
+
+function reportText({ left_paused, unwired, renamed = [], ...report }: ProjectReport): string {
   const words = Object.entries(report)
     .filter(([, parts]) => parts.length > 0)
-    .map(([what, parts]) => `${parts.length} ${what}`)
+    .map(
+      ([what, parts]) =>
+        `${parts.length} ${what}${what === 'created' ? ` (${parts.map(nameIn).join(', ')})` : ''}`,
+    )
   const paused = leftPausedWords(left_paused)
   const wires = unwired ? wireWords(unwired) : []
   return [
     words.length ? `Parts: ${words.join(', ')}.` : '',
+    renamed.length ? `Renamed: ${renamed.map(({ from, to }) => `${from} to ${to}`).join(', ')}.` : '',
     paused && `Still paused: ${paused}.`,
     wires.length ? `No longer wired: ${wires.join(', ')}.` : '',
   ]

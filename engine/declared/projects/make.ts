@@ -28,6 +28,7 @@ import {
   projectOf,
   projectsOf,
   putProject,
+  renameAlone,
   usersOf,
   wiringOf,
   withHandoff,
@@ -246,12 +247,12 @@ export function stageRepair(
     )
   const renames = new Renames()
   const was = doc.plan?.[kind]?.[key]?.name
-  if (was !== undefined && was !== name) {
+  if (was !== undefined && was !== name && !renameAlone(edit, id, kind, was, name)) {
     if (doc.uses[kind]?.[was]) retire(world, id, kind, was)
     renames.add(kind, was, name)
   }
   putRepaired(world, object)
-  const plan = structuredClone(doc.plan ?? {})
+  const plan = structuredClone(projectOf(edit, id).plan ?? {})
   note(plan, kind, key, plannedAs(world, object))
   putProject(edit, id, { ...withUses(projectOf(edit, id), [{ kind, name, owned: true }]), plan })
   if (renames.isEmpty) wireAgain(edit, id, planned, kind, name)
@@ -503,7 +504,7 @@ function withWiresOf(before: ProjectDoc, doc: ProjectDoc): ProjectDoc {
  * edited or deleted stays as it is, under its name, and is wired with what the new plan makes.
  */
 
-type Report = Required<Pick<ProjectReport, 'created' | 'updated' | 'kept' | 'deleted'>>
+type Report = Required<Pick<ProjectReport, 'created' | 'updated' | 'renamed' | 'kept' | 'deleted'>>
 
 interface Replan {
   world: TemplateWorld
@@ -524,12 +525,16 @@ export function stageReplan(
   params: Record<string, unknown>,
 ): ProjectReport {
   const { edit } = world
-  const before = projectOf(edit, id)
   const states = world.states(id)
-  const report: Report = { created: [], updated: [], kept: [], deleted: [] }
-  const replan: Replan = { world, id, before, states, plan: {}, renames: new Renames(), report }
-  const planned = planTemplate(file, params, keptNames(before, states))
+  const planned = planTemplate(file, params, keptNames(projectOf(edit, id), states))
   const objects = planned.objects as PlannedObject[]
+  const renamed = objects.flatMap(({ kind, key, name: to }) => {
+    const from = projectOf(edit, id).plan?.[kind]?.[key]?.name
+    return from !== undefined && renameAlone(edit, id, kind, from, to) ? [{ kind, from, to }] : []
+  })
+  const before = projectOf(edit, id)
+  const report: Report = { created: [], updated: [], renamed, kept: [], deleted: [] }
+  const replan: Replan = { world, id, before, states, plan: {}, renames: new Renames(), report }
   putProject(edit, id, { ...before, params })
   for (const object of objects) stageObject(replan, object)
   rewireParts(edit, id, replan.renames)
@@ -561,7 +566,7 @@ function stageObject(replan: Replan, object: PlannedObject): void {
   }
 }
 
-/** The plan makes an object under another name: that of before goes, and a pause of it stays. */
+/** The plan makes an object under another name, and it cannot be renamed: that of before goes, and a pause of it stays. */
 function replace({ world, id, plan, renames, report }: Replan, object: PlannedObject, was: string): void {
   const { edit } = world
   const { kind, name } = object
