@@ -13641,6 +13641,8 @@ export interface TemplateParam {
   /** How a form asks for it. */
   'x-widget'?:
     'text' | 'textarea' | 'password' | 'select' | 'model' | 'duration' | 'credential' | 'markdown'
+  /** Of an argument of an action: the parameter of the project, and its field, whose values it is one of. */
+  'x-one-of'?: string
   /** Unit beside the field. */
   'x-unit'?: string
   /** Folded away on the form. */

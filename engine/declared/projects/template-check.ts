@@ -164,6 +164,10 @@ function actionFaults(
   const roots = { ...paramsOf(file).properties, args }
   const isRepeated = file.actions!.findIndex((action) => action.name === name) !== i
   return [
+    ...Object.entries(args.properties ?? {}).flatMap(([field, { 'x-one-of': of }]) => {
+      const target = of === undefined ? undefined : pathTarget(of.split('.'), paramsOf(file).properties)
+      return typeof target === 'string' ? [`${at}.params.properties.${field}.x-one-of: ${target}`] : []
+    }),
     ...(isRepeated ? [`${at}.name ${name} is there twice`] : []),
     ...(Boolean(request) === Boolean(run) ? [`${at} must have either a request or a run`] : []),
     ...textFaults({ request, run }, at, {

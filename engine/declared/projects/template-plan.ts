@@ -438,7 +438,7 @@ function termValue(term: Expression['term'], { roots, names }: Scope): unknown {
 }
 
 /** The value at a path; through a list, those of all its entries. */
-function valueAt(value: unknown, [head, ...rest]: readonly string[]): unknown {
+export function valueAt(value: unknown, [head, ...rest]: readonly string[]): unknown {
   if (head === undefined) return value
   if (Array.isArray(value))
     return value.map((entry) => valueAt(entry, [head, ...rest])).filter((entry) => !isEmpty(entry))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Document, isCollection, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { didYouMean } from '../../../schemas/near-names.ts'
 import type {
   DetectResult,
   Template,
@@ -25,6 +26,7 @@ import {
   renderPlain,
   type Scope,
   standard,
+  valueAt,
 } from './template-plan.ts'
 
 export { checkParams, type KeptNames, type Params, planTemplate, secretParams } from './template-plan.ts'
@@ -288,7 +290,7 @@ export function renderAction(
 ): RenderedAction {
   const action = actionOf(file, name)
   const scope: Scope = {
-    roots: { ...params, args: checkArgs(action, args) },
+    roots: { ...params, args: checkArgs(action, args, params) },
     names: plannedNames(file, params, kept),
   }
   if (action.run) {
@@ -321,16 +323,26 @@ function requestOf(
   }
 }
 
-function checkArgs(action: TemplateAction, given: Params): Params {
+function checkArgs(action: TemplateAction, given: Params, params: Params): Params {
   const rules = (action.params ?? { properties: {} }) as FieldsOf<TemplateParams>
   const args: Params = Object.fromEntries(Object.entries(given).filter(([, value]) => !isEmpty(value)))
   for (const [field, { default: standard }] of Object.entries(rules.properties))
     if (args[field] === undefined && !isEmpty(standard)) args[field] = standard
-  const [fault] = objectFaults(rules, args, 'args')
+  const [fault] = [...objectFaults(rules, args, 'args'), ...strangeArgs(rules, args, params)]
   if (fault !== undefined) {
     // The body of the call is the arguments, so that its fields are named as they were sent.
     const sentence = fault.replace(/^args\./, '')
     fail('invalid', sentence, { field: /^[\w.[\]]+/.exec(sentence)![0] })
   }
   return args
+}
+
+/** An argument that is to be one of what the project has, such as a repository that it watches. */
+function strangeArgs({ properties }: FieldsOf<TemplateParams>, args: Params, params: Params): string[] {
+  return Object.entries(properties).flatMap(([field, { 'x-one-of': of }]) => {
+    if (of === undefined || args[field] === undefined) return []
+    const known = [valueAt(params, of.split('.'))].flat().filter((value) => !isEmpty(value))
+    if (known.includes(args[field])) return []
+    return [`${field} must be one of ${known.join(', ')}${didYouMean(args[field], known)}`]
+  })
 }

@@ -83,6 +83,23 @@ describe('the shipped actions', () => {
     )
   })
 
+  it('the first notes are written of a repository that is watched, and of no other', () => {
+    const context = templates.get('shared_code_context')!
+    const repos = checkParams(context, {
+      credential: 'main',
+      context_repo: 'acme/notes',
+      source_repos: [{ repo: 'acme/shop' }, { repo: 'acme/pay' }],
+    })
+    expect(renderAction(context, 'bootstrap', repos, { repo: 'acme/pay' }).run!.entity).toBe('acme/pay')
+    expect(() => renderAction(context, 'bootstrap', repos, { repo: 'acme/shops' })).toThrow(
+      expect.objectContaining({
+        code: 'invalid',
+        message: 'repo must be one of acme/shop, acme/pay (did you mean acme/shop?)',
+        extra: { field: 'repo' },
+      }),
+    )
+  })
+
   it('summarize runs the agent on the session', () => {
     const challenger = templates.get('challenger_workflow')!
     expect(renderAction(challenger, 'summarize', {}, { session: 's-1' })).toEqual({

@@ -242,6 +242,13 @@ describe('expressions of a broken template file', () => {
       'actions[0].request.url has args.abuot, but args has no field abuot',
     ],
     [
+      'choose an argument of values that are not there',
+      'about: { type: string, minLength: 1 }',
+      'about: { type: string, x-one-of: topics.name }',
+      'topics',
+      /^actions\[0\]\.params\.properties\.about\.x-one-of: there is no topics/,
+    ],
+    [
       'put a secret in an address',
       '{{ args.about }}',
       '{{ token }}',
