@@ -13158,7 +13158,9 @@ export interface SourceHealth {
   events_total: number
   /** Last event stored (ISO 8601, UTC). */
   last_ingest: string | null
-  /** Items refused since the daemon started (bad signature, bad item, body that cannot be read). */
+  /**
+   * Items refused since the daemon started (bad signature, bad item, body that cannot be read); a body that comes while the storage is full or the source is paused counts as one.
+   */
   rejected: number
 }
 /** What a connector found upstream, and a config it proposes; what else there is differs by connector. */

@@ -146,10 +146,16 @@ export class Pipeline {
       this.parts.sources.byIngestKey(call.ingestKey) ??
       fail('not_found', 'unknown ingest key: no source has it')
     if (!call.practice) this.checkSignature(source, call, now)
-    if (source.paused) refusePaused(source.name)
+    if (source.paused) {
+      if (!call.polled) this.countRejected(source, 1)
+      refusePaused(source.name)
+    }
     // What the service concludes is small and asked for; producers wait.
     const refused = full ?? this.parts.capacity.refusalOf(call.body.length)
-    if (refused && !source.connector.internal) fail('storage_full', refused)
+    if (refused && !source.connector.internal) {
+      if (!call.polled) this.countRejected(source, 1)
+      fail('storage_full', refused)
+    }
     const { events, rejected: found, skewed, untimed } = this.readOf(call, source, now)
     const before = call.itemsBefore ?? 0
     const rejected = before ? found.map((one) => ({ ...one, index: before + one.index })) : found

@@ -182,6 +182,7 @@ describe('the engine', () => {
     })
     expect((await engine.getSource('app')).health).toMatchObject({
       status: 'refused',
+      rejected: 1,
       reason: expect.stringMatching(/needs about [\d.]+ MB did not fit; ingest is taken again below 93 %/),
     })
     expect(await engine.status()).toMatchObject({ ingestPaused: true })
