@@ -3,6 +3,7 @@
  * objects of templates' plans and their ownership, how many projects use a skill.
  */
 
+import type { Plan } from '../../../schemas/types.ts'
 import { advance, carryOut, type Executors, firstSnapshot, move } from '../../log/lifecycle.ts'
 import type { Database } from '../../log/store/handle.ts'
 import {
@@ -194,12 +195,61 @@ function moveOwnership(
 /** A draft is applied, deleted or brought back with its project; undoing an apply makes it a draft again. */
 export function followDrafts(db: Database, staged: readonly Staged[], { at }: Stroke): void {
   const queries = setupQueries(db)
+  for (const { kind, key, stored, doc } of staged)
+    if (doc && stored?.was !== undefined && isPart(kind))
+      renameInPlans(queries, staged, { kind, from: stored.was, to: key })
   for (const { kind, key, stored, doc, revive } of staged) {
     if (kind !== 'project' || !queries.byId(key)) continue
     const event = eventOf(stored?.doc.draft === true, doc && doc.draft === true, revive !== null)
     if (!event) continue
     moveDraft(db, { id: key, name: String((doc ?? stored!.doc).name) }, { type: event }, at)
   }
+}
+
+interface PartRename {
+  kind: PartKind
+  from: string
+  to: string
+}
+
+/** Plans speak of parts by their names of now: what a set-up project uses, and what a draft is to use that is there. */
+function renameInPlans(queries: SetupQueries, staged: readonly Staged[], rename: PartRename): void {
+  const { kind, to } = rename
+  for (const { id, plan: text, who, state } of queries.plans.all()) {
+    const project = staged.find((one) => one.kind === 'project' && one.key === id)?.doc
+    if (state === 'applied' && !(project && documentOf('project', project).uses[kind]?.[to])) continue
+    const plan = JSON.stringify(planWith(JSON.parse(text) as Plan, rename, state !== 'applied'))
+    if (plan !== text) queries.savePlan(id, plan, who)
+  }
+}
+
+const CARDS = {
+  source: 'watches',
+  trigger: 'wakes',
+  agent: 'agents',
+  mcp_server: 'tools',
+  skill: 'skills',
+} as const
+
+/** @param isDraft its own parts are not made yet, and are others than those of their names. */
+function planWith(plan: Plan, { kind, from, to }: PartRename, isDraft: boolean): Plan {
+  const card: { name: string; existing?: boolean }[] = plan[CARDS[kind]]
+  if (!card.some((one) => one.name === from && (!isDraft || one.existing === true))) return plan
+  const now = (name: string) => (name === from ? to : name)
+  const named = { ...plan, [CARDS[kind]]: card.map((one) => ({ ...one, name: now(one.name) })) }
+  const { wakes, agents } = named
+  if (kind === 'source')
+    return { ...named, wakes: wakes.map((wake) => ({ ...wake, sources: wake.sources.map(now) })) }
+  const agentsWith = (change: (agent: Plan['agents'][number]) => object) => ({
+    ...named,
+    agents: agents.map((agent) => ({ ...agent, ...change(agent) })),
+  })
+  if (kind === 'trigger') return agentsWith(({ trigger }) => ({ trigger: now(trigger) }))
+  if (kind === 'mcp_server') return agentsWith(({ mcp_servers }) => ({ mcp_servers: mcp_servers.map(now) }))
+  if (kind !== 'agent') return named
+  const handed = ({ handoffs }: Plan['agents'][number]) =>
+    handoffs.map((handoff) => ({ ...handoff, agent: now(handoff.agent) }))
+  return agentsWith((agent) => ({ handoffs: handed(agent) }))
 }
 
 /** @param is whether it is a draft afterwards; null: it is gone. */
@@ -262,6 +312,7 @@ function prepare(db: Database) {
   const planning = db.prepare<[], SetupRow>(
     `SELECT * FROM setups WHERE state IN (${PLANNING.map((state) => `'${state}'`).join(', ')}) ORDER BY rowid`,
   )
+  const plans = db.prepare<[], SetupRow & { plan: string }>('SELECT * FROM setups WHERE plan IS NOT NULL')
   const savePlan = db.prepare('UPDATE setups SET plan = ?, who = ? WHERE id = ?')
   const again = db.prepare(
     `UPDATE setups SET who = ?, instruction = ?, attempt = attempt + 1, error = NULL, no_provider = 0 WHERE id = ?`,
@@ -287,6 +338,8 @@ function prepare(db: Database) {
     insert: (id: string, who: string, isNamed: boolean) =>
       insert.run(id, who, isNamed ? 1 : 0, firstSnapshot('draft')),
     byId: (id: string) => byId.get(id),
+    /** Those that have a plan. */
+    plans,
     planning: () => planning.all(),
     savePlan: (id: string, plan: string, who: string) => savePlan.run(plan, who, id),
     again: (id: string, who: string, instruction: string | null) => again.run(who, instruction, id),

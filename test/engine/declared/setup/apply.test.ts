@@ -208,6 +208,36 @@ it('tries it: the test event wakes nobody, and practice is one run that counts f
   expect((await world.firings()).map(({ practice }) => practice)).toEqual([true, false])
 })
 
+it('knows its parts by the names they have now: the example that is sent, and who practises', async () => {
+  const world = await open()
+  const one = proposal({
+    agents: [...proposal().agents, { ...proposal().agents[1]!, key: 'a3', name: 'also', trigger: 'k1' }],
+  })
+  const { project } = await apply(world, one)
+  const draft = await drafted(world, {
+    ...proposal(),
+    watches: [{ key: 'w1', existing: true, name: 'gateway', connector: 'webhook' }],
+  })
+  await world.engine.renamePart('source', 'gateway', 'front-door', BY)
+  await world.engine.renamePart('trigger', 'gateway-errors', 'door-errors', BY)
+  await world.engine.renamePart('agent', 'triage', 'zz-first', BY)
+  const { connect, plan } = await world.setup(project.id)
+  expect(connect!.sources).toMatchObject([{ name: 'front-door', sample: { msg: 'pay answered 503' } }])
+  expect(plan!.wakes).toMatchObject([{ name: 'door-errors', sources: ['front-door'] }])
+  expect((await world.setup(draft)).problems).toEqual([])
+  await world.engine.sendTestEvent(project.id, 'front-door', BY.caller)
+  const [event] = await world.engine.sourceEvents('front-door', 1)
+  expect(event?.text).toBe('pay answered 503')
+  world.models.reply('m1', [{ text: 'pay fails.' }])
+  await world.engine.startPractice(project.id)
+  expect((await world.settled()).map(({ agent }) => agent)).toEqual(['zz-first'])
+  // Another project's parts of these names are others.
+  const other = await apply(world)
+  await world.engine.renamePart('agent', 'triage', 'their-own', BY)
+  expect((await world.setup(project.id)).plan!.agents[0]!.name).toBe('zz-first')
+  expect((await world.setup(other.project.id)).plan!.agents[0]!.name).toBe('their-own')
+})
+
 it('sets up for the person’s own agent: a key that is told once, a practice firing, its first finding', async () => {
   const world = await open()
   const { engine } = world
