@@ -86,7 +86,7 @@ export function stageOperation(
       }`,
     )
   if (operation.op === 'delete') {
-    edit.remove(kind, key)
+    edit.removeAsSeen(kind, key, base)
     return
   }
   if (operation.op === 'move') {

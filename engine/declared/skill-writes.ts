@@ -124,13 +124,14 @@ export function updateSkill(
   return present(declared.kinds.skill.find(name)!)
 }
 
-/** The project no longer uses it; with no other that does, it is deleted. @throws SvcError not_found */
+/** The project no longer uses it; with no other that does, it is deleted. @throws SvcError not_found; conflict */
 export function removeSkill(declared: Declared, word: string, name: string, by: WriteBy): SkillRemoved {
   const { result } = declared.changes.commit(by, (edit) => {
     const project = find(edit, word)
     const users = usersOf(edit, 'skill', name)
     if (!users.includes(project))
       fail('not_found', `project ${projectOf(edit, project).name} uses no skill named ${name}`)
+    edit.requireSeen('skill', name, by.base)
     const isIt = (kind: string, other: string) => kind === 'skill' && other === name
     putProject(edit, project, withoutParts(projectOf(edit, project), isIt))
     return users.filter((id) => id !== project)

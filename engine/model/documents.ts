@@ -367,14 +367,33 @@ export class Edit {
    * @throws SvcError conflict
    */
   remove(kind: ChangeKind, key: string, base?: number): void {
+    this.requireSeen(kind, key, base)
+    const stored = this.stored(kind, key)
+    if (stored) this.stage({ kind, key, stored, doc: null, revive: null })
+    else this.staged.get(kind)!.delete(key)
+  }
+
+  /**
+   * As `remove`, for a list of operations: each field that others changed since is a conflict, to be chosen about as
+   * those of a change are. @throws SvcError conflict for what its writer cannot have seen at all
+   */
+  removeAsSeen(kind: ChangeKind, key: string, base: number | undefined): void {
     const stored = this.stored(kind, key)
     if (stored && base !== undefined) {
       this.requireKnown(kind, stored, base)
-      if (stored.changeSet > base)
-        fail('conflict', `${kindWord(kind)} ${stored.name} was changed since version ${base}; read it again`)
+      if (!this.baseOf(kind, stored.was ?? stored.key, base)) this.requireSeen(kind, key, base)
+      else if (stored.changeSet > base) this.rebase(kind, stored, {}, base)
     }
-    if (stored) this.stage({ kind, key, stored, doc: null, revive: null })
-    else this.staged.get(kind)!.delete(key)
+    this.remove(kind, key)
+  }
+
+  /** @param base the version a writer saw; absent: it goes by what is there. @throws SvcError conflict */
+  requireSeen(kind: ChangeKind, key: string, base: number | undefined): void {
+    const stored = this.stored(kind, key)
+    if (!stored || base === undefined) return
+    this.requireKnown(kind, stored, base)
+    if (stored.changeSet > base)
+      fail('conflict', `${kindWord(kind)} ${stored.name} was changed since version ${base}; read it again`)
   }
 
   /** Stages a deleted object as it was recorded. */

@@ -100,6 +100,7 @@ export const skills = [
     scope: 'admin',
     role: 'writer',
     answer: 'skill-removed.json',
+    guarded: true,
     recorded: true,
     summary: 'Stop using a skill; the last project deletes it',
     run: (engine, { params, by }) => engine.removeSkill(params.id, params.name, by),

@@ -439,4 +439,40 @@ describe('whoever saw an older version', () => {
       expect((await svc.call('GET', path)).text).toBe(before)
     },
   )
+
+  it('does not delete within a change-set what others changed since, and tells each field of it', async () => {
+    await svc.post('/api/agents/builtin', { name: 'a', prompt: 'p' })
+    const base = await newest()
+    await svc.put('/api/agents/builtin/a', { prompt: 'theirs' })
+    const remove = (seen: number) =>
+      svc.call<Conflicted>('POST', '/api/change-sets', {
+        base: seen,
+        operations: [{ op: 'delete', kind: 'agent', name: 'a' }],
+      })
+    expect(conflictOf(await remove(base))).toEqual([
+      409,
+      [{ kind: 'agent', name: 'a', path: '/prompt', base: 'p', mine: null, theirs: 'theirs' }],
+    ])
+    expect(await svc.get('/api/agents/builtin/a')).toMatchObject({ prompt: 'theirs' })
+    // Of a version at which it was not there, nothing was seen.
+    expect((await remove(1)).body.detail).toBe('agent a was changed since version 1; read it again')
+    expect((await remove(await newest())).status).toBe(200)
+  })
+
+  it('does not delete a skill that others changed since', async () => {
+    const { id } = await custom()
+    const path = `/api/projects/${id}/skills/restart`
+    await svc.post(`/api/projects/${id}/skills`, { name: 'restart', description: 'How.', body: 'One.' })
+    const etagOf = async () => (await svc.call('GET', path)).headers.get('etag')!
+    const seen = await etagOf()
+    await svc.put(path, { body: 'Two.' })
+    const refused = await svc.call('DELETE', path, undefined, { 'if-match': seen })
+    expect([refused.status, refused.body.detail]).toEqual([
+      409,
+      expect.stringMatching(/^skill restart was changed since version \d+; read it again$/),
+    ])
+    expect(await svc.get(path)).toMatchObject({ body: 'Two.' })
+    const removed = await svc.call('DELETE', path, undefined, { 'if-match': await etagOf() })
+    expect(removed.body).toMatchObject({ deleted: 'restart' })
+  })
 })

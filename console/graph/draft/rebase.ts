@@ -53,7 +53,10 @@ const isAbout = ({ kind, name }: Operation, conflict: MergeConflict): boolean =>
 
 /** The operation without its word on a field; null: it says nothing any more. */
 function yielded(operation: Operation, conflict: MergeConflict): Operation | null {
-  if (!isAbout(operation, conflict) || !operation.spec) return operation
+  if (!isAbout(operation, conflict)) return operation
+  // A field of what was to go is theirs: it stays.
+  if (operation.op === 'delete') return null
+  if (!operation.spec) return operation
   if (operation.op === 'put') {
     const theirs = conflict.theirs === null ? undefined : conflict.theirs
     return { ...operation, spec: { ...withValue(operation.spec, conflict.path, theirs) } }

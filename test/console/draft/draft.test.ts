@@ -210,6 +210,21 @@ describe('a draft that meets what others changed', () => {
     expect(back.cursor).toBe(2)
   })
 
+  it('takes theirs of a part that it would delete: the part stays', () => {
+    const gone = { ...step(1), operations: [{ op: 'delete' as const, kind: 'agent' as const, name: 'a1' }] }
+    const theirs: MergeConflict = { ...conflict, kind: 'agent', name: 'a1', path: '/prompt', mine: null }
+    const back = (side: 'mine' | 'theirs') =>
+      operationsOf(
+        rebased(
+          [gone, step(2)].reduce(withStep, newDraft(7)),
+          9,
+          [theirs],
+          new Map([[conflictKey(theirs), side]]),
+        ),
+      ).map(({ op, name }) => `${op} ${name}`)
+    expect([back('mine'), back('theirs')]).toEqual([['delete a1', 'patch a2'], ['patch a2']])
+  })
+
   it('finds a wire of the project by its entry', () => {
     const graph = shop()
     const wire = switchWake(graph, edgeOf(graph, 'wakes:errs>triage'), false)
