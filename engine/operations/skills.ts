@@ -10,6 +10,7 @@ export const skills = [
     scope: 'read',
     role: 'reader',
     answer: { listOf: 'skill-summary.json' },
+    hashed: true,
     summary: 'Every skill with the projects that use it',
     run: (engine) => engine.listSkills(),
   }),
