@@ -42,7 +42,7 @@ declare module 'vitest' {
  * Suites of the contract that run a second time with a thread for each role: those in which something passes between
  * roles that a message could lose, reorder or answer differently.
  */
-const ON_THREADS = ['catalog-read-key', 'credentials', 'environment', 'tracing']
+const ON_THREADS = ['catalog-read-key', 'credentials', 'environment', 'repeated-calls', 'tracing']
 
 export default defineConfig({
   test: {

@@ -12,16 +12,17 @@ import type { IngestResult } from '../schemas/types.ts'
 import { ToldEvents } from './agents/findings.ts'
 import type { IngestPost, ReadAnswer, TailFilter, TailMessage } from './calls.ts'
 import { type Clock, systemTimers } from './clock.ts'
-import { fail } from './errors.ts'
+import { fail, SvcError } from './errors.ts'
 import { follow } from './log/live.ts'
 import type { Tally } from './log/tallies.ts'
 import type { Backlog } from './log/timeline/reads.ts'
 import { connectionsPerTarget, createEgress, handleLimit } from './net/fetch.ts'
 import { createGithubTokens } from './net/github-app.ts'
-import { operationOf, roleOf } from './operations/index.ts'
+import { isRepeatable, operationOf, roleOf } from './operations/index.ts'
 import type { NetworkInput, OperationInput } from './operations/input.ts'
-import type { NetworkCalls, ServedEngine } from './operations/operation.ts'
+import type { NetworkCalls, Operation, Role, ServedEngine } from './operations/operation.ts'
 import { createWaiting } from './outbox/fetching.ts'
+import type { ClaimedCall, KeyedCall } from './roles/calls.ts'
 import { networkRoles, openRole, type World } from './roles/network.ts'
 import { type Answering, callsOver } from './roles/who-answers.ts'
 
@@ -214,9 +215,18 @@ function readsOver(
  * @returns each operation run where its role is
  */
 export function performOver({ writer, short, wide }: Answering, network: () => NetworkCalls) {
+  const once = onceEach(writer)
   return async (id: string, input: NetworkInput): Promise<unknown> => {
     const operation = operationOf(id)
     const role = roleOf(operation, input)
+    const { repeat } = input
+    if (repeat !== undefined && isRepeatable(operation) && (role === 'writer' || role === 'network'))
+      return once(operation, { ...input, repeat }, () => run(operation, role, input))
+    return run(operation, role, input)
+  }
+
+  async function run(operation: Operation, role: Role, input: NetworkInput): Promise<unknown> {
+    const { id } = operation
     if (role === 'network') return operation.run(network(), input)
     // What the writer answers is short, and it has events to store.
     const args = [id, { ...sent(input), ...(role === 'writer' ? {} : { asText: input.asText }) }]
@@ -225,9 +235,50 @@ export function performOver({ writer, short, wide }: Answering, network: () => N
   }
 }
 
+/**
+ * Calls with an Idempotency-Key. The key is on disk before the call is done, and the answer after it: one that was cut
+ * off in between is never done a second time, and told so.
+ */
+function onceEach(writer: Answering['writer']) {
+  const underWay = new Set<string>()
+  return async (
+    { id }: Operation,
+    { caller, params, query, body, repeat }: NetworkInput & { repeat: string },
+    run: () => Promise<unknown>,
+  ): Promise<unknown> => {
+    const said = [params, query, body instanceof Uint8Array ? [...body] : body]
+    const call: KeyedCall = { caller: caller.id, operation: id, key: repeat, said }
+    const { claim, first } = (await writer('claimCall', [call])) as ClaimedCall
+    if (first?.answer) return first.answer.value
+    if (underWay.has(claim))
+      throw new SvcError('in_flight', 'the first call with this Idempotency-Key is still under way', {
+        retryAfter: 1,
+      })
+    if (first)
+      fail(
+        'conflict',
+        'the first call with this Idempotency-Key was cut off, and may have been done: look for what it would have made, and use a new key where that is not there',
+        { field: 'Idempotency-Key' },
+      )
+    underWay.add(claim)
+    try {
+      const value = await run()
+      await writer('endCall', [claim, { value }])
+      return value
+    } catch (error) {
+      // What was refused changed nothing.
+      if (error instanceof SvcError && error.code !== 'unknown_outcome')
+        await writer('endCall', [claim, null])
+      throw error
+    } finally {
+      underWay.delete(claim)
+    }
+  }
+}
+
 /** Without who waits, which is looked at on this side alone. */
 const sent = ({ params, query, body, by, caller, user, project, secured }: OperationInput): OperationInput =>
   ({ params, query, body, by, caller, user, project, secured }) satisfies Record<
-    Exclude<keyof OperationInput, 'told' | 'asText'>,
+    Exclude<keyof OperationInput, 'told' | 'asText' | 'repeat'>,
     unknown
   >

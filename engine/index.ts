@@ -39,7 +39,7 @@ export type { OtlpForm, OtlpSignal } from './log/ingest/otlp-protobuf.ts'
 export { handleLimit } from './net/fetch.ts'
 export { PROGRAMS, parsePrograms } from './net/programs.ts'
 export { isOwnVariable } from './net/secrets.ts'
-export { isTextAlone, nouns, operations, routeOf } from './operations/index.ts'
+export { isRepeatable, isTextAlone, nouns, operations, routeOf } from './operations/index.ts'
 export type { NetworkInput, OperationInput } from './operations/input.ts'
 export type {
   Fields,

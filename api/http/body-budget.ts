@@ -26,6 +26,14 @@ export function idempotencyKey(request: Pick<FastifyRequest, 'headers'>): string
   return key
 }
 
+/** A call that is done again with each repeat says so to who counts on the contrary. @throws SvcError invalid */
+export function refuseIdempotencyKey(request: Pick<FastifyRequest, 'headers'>): void {
+  if (idempotencyKey(request) !== undefined)
+    fail('invalid', 'this call takes no Idempotency-Key: each repeat is done again', {
+      field: 'Idempotency-Key',
+    })
+}
+
 const tooMuch = (): SvcError =>
   new SvcError('too_many', 'too much is being ingested at once; try again in a second', { retryAfter: 1 })
 

@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import {
   type Fields,
+  isRepeatable,
   isTextAlone,
   type NetworkInput,
   type Operation,
@@ -12,6 +13,7 @@ import {
   type Tell,
 } from '../../engine/index.ts'
 import { askedBy } from './asked.ts'
+import { idempotencyKey, refuseIdempotencyKey } from './body-budget.ts'
 import type { Doors } from './doors.ts'
 import { asSvcError } from './problems.ts'
 import { patternOf } from './scopes.ts'
@@ -109,12 +111,24 @@ function inputOf(
     user: userOf(request, doors.config.userHeader),
     secured: doors.auth.secured,
     by: writeBy(request),
+    repeat: repeatOf(operation, request),
     asText: !told && isTextAlone(operation) ? true : undefined,
     get asked() {
       const asked = askedBy(request, reply, doors)
       return told ? { ...asked, told } : asked
     },
   }
+}
+
+/**
+ * The Idempotency-Key of a call that takes one; what only reads needs none.
+ * @throws SvcError invalid where it would be passed over, and the call done again with each repeat
+ */
+function repeatOf(operation: Operation, request: FastifyRequest): string | undefined {
+  if (request.method !== 'POST') return undefined
+  if (isRepeatable(operation)) return idempotencyKey(request)
+  if (operation.role === 'network' && operation.scope !== 'read') refuseIdempotencyKey(request)
+  return undefined
 }
 
 /** A change-set that was planned and not made: it changes nothing, and waits for nobody who writes. */

@@ -81,6 +81,10 @@ export function routeOf({ route }: Operation): { method: string; path: string } 
 export const roleOf = ({ role }: Operation, input: OperationInput): Role =>
   typeof role === 'function' ? role(input as OperationInput<never, never, never>) : role
 
+/** Whether it takes an Idempotency-Key: a POST that may write, sent again, is done once. */
+export const isRepeatable = ({ route, role, repeatable }: Operation): boolean =>
+  route.startsWith('POST ') && (repeatable === true || role === 'writer' || typeof role === 'function')
+
 /** Whether a door needs nothing of what it answers but the text. */
 export const isTextAlone = ({ answer, versioned, hashed, mayExist, access }: Operation): boolean =>
   (typeof answer === 'string' || ('listOf' in answer && !answer.write)) &&

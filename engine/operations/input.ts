@@ -18,6 +18,8 @@ export interface OperationInput<P = unknown, Q = unknown, B = unknown> {
   secured: boolean
   /** Hears how far it is; absent: nobody asked. */
   told?: Tell
+  /** Its Idempotency-Key: sent again with it, it is done once and answered as it was. */
+  repeat?: string | undefined
   /** Answered as the bytes of its JSON text: of a long list the network thread then holds no objects. */
   asText?: true | undefined
 }

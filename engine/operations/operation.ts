@@ -86,6 +86,8 @@ export interface Operation {
   /** 200 in place of `status` where the answer says `existing`: what it would make is there already. */
   readonly mayExist?: true
   readonly summary: string
+  /** Though not of the writer, it takes an `Idempotency-Key`, as every POST of that role does. */
+  readonly repeatable?: true
   /** `If-Match` is merged with what others wrote since. */
   readonly merges?: true
   /** `If-Match` is the version that it must be made from: another is refused. */

@@ -266,6 +266,7 @@ export const results = [
     body: 'request-finding-create.json',
     answer: 'finding-created.json',
     status: 201,
+    repeatable: true,
     summary: 'Record a finding; it carries the name of the key',
     run: async (engine, { params, body: { agent, ...finding }, caller, secured }) => {
       if (agent !== undefined && secured)

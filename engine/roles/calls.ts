@@ -135,6 +135,23 @@ export interface JoinedCall {
 
 export const JOINED = ['recordSteps', 'beginCall'] as const satisfies (keyof RunCalls)[]
 
+/** A call that came with an Idempotency-Key. */
+export interface KeyedCall {
+  /** Id of the caller: keys of two credentials never meet. */
+  caller: string
+  /** Id of the operation. */
+  operation: string
+  key: string
+  /** All that it says: with this alone it is the same call. */
+  said: unknown
+}
+
+/** `claim` names it to `endCall`; `first` is the call that has the key: its answer, or null while there is none. */
+export interface ClaimedCall {
+  claim: string
+  first: { answer: { value: unknown } | null } | null
+}
+
 /** What the writer has beyond calls, for the thread or the process it runs in. */
 export interface WriterOwn {
   /**
@@ -169,6 +186,10 @@ export interface WriterOwn {
   cursorSecret: string
   /** What the boot did with the catalog. */
   bootReport(): Promise<BootReport>
+  /** Claims the Idempotency-Key of a call, before it is done. @throws SvcError key_reused */
+  claimCall(call: KeyedCall): ClaimedCall
+  /** Keeps what a claimed call answered, or frees its key where it changed nothing (null). @param claim its `claim` */
+  endCall(claim: string, answer: { value: unknown } | null): void
   /** An operation of the roles of the store, by its id. @throws SvcError as it does */
   perform(id: string, input: OperationInput, told?: Tell): Promise<unknown>
 }

@@ -31,7 +31,7 @@ import { IngestQueue, type InnerCall, Pipeline } from '../log/pipeline.ts'
 import { createDocumentsWriter, lastIngest, metaSecret, Records, requestPurge } from '../log/retention.ts'
 import { openSettings } from '../log/settings.ts'
 import { snapshotsOf } from '../log/steps.ts'
-import { Appender, Idempotency } from '../log/store/append.ts'
+import { Appender, hash, Idempotency, idempotencyKeyOf } from '../log/store/append.ts'
 import { isSqliteError } from '../log/store/handle.ts'
 import { asStartError } from '../log/store/lock.ts'
 import { Capacity, Maintenance } from '../log/store/maintenance.ts'
@@ -263,6 +263,7 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
     ...parts.incidents.calls,
     ...writes(writing),
     ...writerOwn(writing, booted),
+    ...keyedCalls(writing),
   }
   return { ...calls, perform: performOn(calls) }
 }
@@ -400,6 +401,25 @@ function committer({ store, pipeline, journal }: Pick<Writing, 'store' | 'pipeli
       settle(outcomes![i]!)
     })
     return answers
+  }
+}
+
+/**
+ * Calls that came with an Idempotency-Key: their answers are sealed, for some hold a secret that is shown once and
+ * stored nowhere else.
+ */
+function keyedCalls({ store, clock, secrets }: Writing): Pick<Writer, 'claimCall' | 'endCall'> {
+  const idempotency = new Idempotency(store.db)
+  const place = (claim: string) => `idempotency/${claim}/answer`
+  return {
+    claimCall: ({ caller, operation, key, said }) => {
+      const claim = idempotencyKeyOf(caller, operation, key)
+      const first = store.tx(() => idempotency.begin(claim, hash(JSON.stringify(said)), clock.now()))
+      if (!first?.answer) return { claim, first: first && { answer: null } }
+      return { claim, first: { answer: JSON.parse(secrets.open(first.answer, place(claim))) } }
+    },
+    endCall: (claim, answer) =>
+      store.tx(() => idempotency.end(claim, answer && secrets.seal(JSON.stringify(answer), place(claim)))),
   }
 }
 

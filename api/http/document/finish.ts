@@ -4,7 +4,7 @@
  * document is first asked for, never at a start.
  */
 
-import { operations } from '../../../engine/index.ts'
+import { isRepeatable, operations } from '../../../engine/index.ts'
 import { allSchemas } from '../../../schemas/index.ts'
 import { scopeOf } from '../scopes.ts'
 import { HEADERS, TAKES, TAKES_NOTHING_TOO } from '../validate.ts'
@@ -167,6 +167,7 @@ function addRefusals(operation: Operation, method: string, path: string): void {
   const scope = scopeOf(method, path.replaceAll(/\{(\w+)\}/g, ':$1')) ?? 'admin'
   const met = refusalsOf({
     ...{ method, path, scope },
+    isRepeatable: isKeyed(operation.operationId),
     hasBody: operation.requestBody !== undefined && !takesNothing(operation),
     queries: (operation.parameters ?? []).flatMap(({ in: place, name }) =>
       place === 'query' ? (name ?? []) : [],
@@ -222,14 +223,21 @@ const TEXT_EXAMPLES: Readonly<Record<string, string>> = {
 const find = (operationId: string) => operations.find(({ id }) => id === operationId)
 
 /** @returns the headers an operation takes, as headers.ts has them. */
-function namedHeaders(operationId: string): ('IfMatch' | 'IfVersion' | 'IfNoneMatch' | 'Why')[] {
+function namedHeaders(operationId: string): HeaderName[] {
   const { merges, guarded, hashed, recorded } = find(operationId) ?? {}
   return [
+    ...(isKeyed(operationId) ? ['IdempotencyKey' as const] : []),
     ...(merges ? ['IfMatch' as const] : []),
     ...(guarded ? ['IfVersion' as const] : []),
     ...(hashed ? ['IfNoneMatch' as const] : []),
     ...(recorded ? ['Why' as const] : []),
   ]
+}
+
+/** Whether an operation takes an Idempotency-Key. */
+const isKeyed = (operationId: string): boolean => {
+  const found = find(operationId)
+  return found !== undefined && isRepeatable(found)
 }
 
 /** Whether an operation answers 304 to who has its answer already. */

@@ -11,6 +11,8 @@ export interface Asked {
   scope: Scope
   /** It reads a body. */
   hasBody: boolean
+  /** It takes an Idempotency-Key. */
+  isRepeatable: boolean
   /** Names of its query fields. */
   queries: readonly string[]
 }
@@ -144,7 +146,7 @@ const OF_OAUTH = /^\/oauth\//
 const TAKES_EVENTS = /^\/(ingest\/|v1\/|remember$)/
 
 /** @returns names of `refusals`, by status. */
-export function refusalsOf({ method, path, scope, hasBody, queries }: Asked): RefusalName[] {
+export function refusalsOf({ method, path, scope, hasBody, queries, isRepeatable }: Asked): RefusalName[] {
   const isOpen = scope === 'public'
   const writes = method !== 'GET' && !QUESTIONS.has(path)
   const isChecked =
@@ -164,7 +166,7 @@ export function refusalsOf({ method, path, scope, hasBody, queries }: Asked): Re
     Conflict: writes || queries.includes('delete'),
     TooLarge: method !== 'GET',
     UnsupportedMedia: hasBody,
-    Unprocessable: TAKES_EVENTS.test(path) || path === '/api/setup/apply',
+    Unprocessable: isRepeatable || TAKES_EVENTS.test(path),
     TooMany: path !== '/health',
     HeadersTooLarge: true,
     Fault: true,

@@ -230,11 +230,15 @@ export function tsOf(events: PackedEvents, i: number, ingestedAt: number): numbe
 export class Idempotency {
   private readonly find: Statement<[string], { body_hash: string; answer: string }>
   private readonly save: Statement<[string, string, string, number]>
+  private readonly settle: Statement<[string, string]>
+  private readonly forget: Statement<[string]>
   private readonly claim: Statement<[number, string, number, number]>
 
   constructor(db: Database) {
     this.find = db.prepare('SELECT body_hash, answer FROM idempotency WHERE key = ?')
     this.save = db.prepare('INSERT INTO idempotency (key, body_hash, answer, created_at) VALUES (?, ?, ?, ?)')
+    this.settle = db.prepare('UPDATE idempotency SET answer = ? WHERE key = ?')
+    this.forget = db.prepare('DELETE FROM idempotency WHERE key = ?')
     this.claim = db.prepare(
       'INSERT OR IGNORE INTO dedupe (source_id, key, event_id, created_at) VALUES (?, ?, ?, ?)',
     )
@@ -257,6 +261,23 @@ export class Idempotency {
   /** Stores the answer; call inside the transaction. @param at epoch ms. */
   store(key: string, bodyHash: string, answer: unknown, at: number): void {
     this.save.run(key, bodyHash, JSON.stringify(answer), at)
+  }
+
+  /**
+   * Claims a key for a call that is answered by more than one transaction.
+   * @returns null: it is this call's; else what is stored of the first, null while that has not been answered
+   * @throws SvcError key_reused
+   */
+  begin(key: string, bodyHash: string, at: number): { answer: string | null } | null {
+    const first = this.replay<{ answer: string | null }>(key, bodyHash)
+    if (!first) this.store(key, bodyHash, { answer: null }, at)
+    return first
+  }
+
+  /** Keeps the answer of a call that claimed the key; null: it changed nothing, and the key is free again. */
+  end(key: string, answer: string | null): void {
+    if (answer === null) this.forget.run(key)
+    else this.settle.run(JSON.stringify({ answer }), key)
   }
 
   /** Claims an item key. @returns false when it was claimed before. */
