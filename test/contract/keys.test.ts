@@ -226,6 +226,44 @@ describe('project keys', () => {
     expect(await svc.post('/read', search)).toMatchObject({ count: 2 })
     expect(await scout.post('/read', search)).toMatchObject({ count: 1, sources: ['checkout-events'] })
   })
+
+  it('learn no name of a joined entity that only other projects have', async () => {
+    const names = ['service=checkout', 'host=10.0.0.4', 'account=acct-77']
+    await svc.post('/api/entities/joined', { name: 'checkout', is: names })
+    const label = (name: string) => ({ name, field: name })
+    const elsewhere = { labels: [{ ...label('account'), primary: true }] }
+    await svc.post('/api/sources', { name: 'bank', connector: 'webhook', config: elsewhere })
+    const { config } = await svc.get<{ config: { labels: Fields[] } }>('/api/sources/checkout-events')
+    await svc.put('/api/sources/checkout-events', {
+      name: 'checkout-events',
+      connector: 'webhook',
+      config: { ...config, labels: [...config.labels, label('host')] },
+    })
+    const send = async (source: string, body: Fields) =>
+      svc.post(`/ingest/${(await svc.get<Fields>(`/api/sources/${source}`)).ingest_key}`, body)
+    await send('checkout-events', { service: 'checkout' })
+    await send('bank', { account: 'acct-77' })
+    const scout = svc.as((await projectKey()).secret)
+    const asked = [
+      ['/read', { selector: { service: 'checkout' } }],
+      ['/read', { selector: { service: 'checkout' }, max_tokens: 500 }],
+      ['/api/stats', { by: 'service', where: { service: 'checkout' } }],
+      ['/api/inspect', { tool: 'changed', selector: { service: 'checkout' } }],
+    ] as const
+    for (const [path, body] of asked) {
+      const { status, text } = await scout.call('POST', path, body)
+      expect([path, status, /acct-77|10\.0\.0\.4/.exec(text)]).toEqual([path, 200, null])
+    }
+    await send('checkout-events', { service: 'checkout', host: '10.0.0.4' })
+    const joined = [{ label: 'service', value: 'checkout', entity: 'checkout', names: names.slice(0, 2) }]
+    expect(await scout.post('/read', { selector: { service: 'checkout' } })).toMatchObject({
+      joined,
+      payload: expect.stringContaining('10.0.0.4'),
+    })
+    expect(await svc.post('/read', { selector: { service: 'checkout' } })).toMatchObject({
+      joined: [{ names }],
+    })
+  })
 })
 
 describe('recording a finding', () => {

@@ -7,11 +7,11 @@ import type { JoinedName } from '../../../schemas/types.ts'
 import type { Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
 import { levelNamed, parseDuration } from '../../model/units.ts'
-import { type EntityRules, type JoinedThing, NO_ENTITIES, nameText } from '../entity-rules.ts'
+import { type EntityRules, type JoinedThing, type Name, NO_ENTITIES, nameText } from '../entity-rules.ts'
 import type { Database, Statement } from '../store/handle.ts'
 import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
-import type { Query } from '../store/scan.ts'
-import { type ProjectScope, projectScope, type SourceNames } from './context.ts'
+import { firstPositions, type Query } from '../store/scan.ts'
+import { type ProjectScope, projectScope, type ReadContext, type SourceNames } from './context.ts'
 
 const FAR = Number.MAX_SAFE_INTEGER
 const DEFAULT_WINDOW = '15m'
@@ -73,6 +73,8 @@ export interface Plan {
   filter: ((row: Row) => boolean) | null
   /** Constraints of the selector that stand for a joined entity. */
   joined: readonly JoinedConstraint[]
+  /** Of `groups`, those that say what the projects read; none: everything. */
+  scope: number[][]
 }
 
 /** A constraint that any of the names of a thing fulfils. */
@@ -124,8 +126,10 @@ export function compilePlan(
   }
   if (request.sources?.length)
     groups.push(request.sources.flatMap((name) => sourceLabels(name, dictionary, names)))
-  if (request.project?.length)
-    groups.push(...projectGroups(projectScope(db, names, request.project), dictionary))
+  const scope = request.project?.length
+    ? projectGroups(projectScope(db, names, request.project), dictionary)
+    : []
+  groups.push(...scope)
   if (request.event_types?.length)
     groups.push(
       [...new Set(request.event_types.flatMap((type) => [type, levelNamed(type) ?? type]))]
@@ -142,18 +146,43 @@ export function compilePlan(
     masked: names.masked().flatMap((id) => dictionary.find(SOURCE_LABEL, String(id)) ?? []),
     filter: filters.length ? (row) => filters.every((holds) => holds(row)) : null,
     joined,
+    scope,
   }
 }
 
-/** Joined constraints as an answer tells them; the name that was asked for comes first. */
-export const tellJoined = (joined: readonly JoinedConstraint[]): JoinedName[] =>
-  joined.map(({ label, value, thing }) => ({
-    ...{ label, value, entity: thing.entity },
-    ...(thing.kind === undefined ? {} : { kind: thing.kind }),
-    names: namesFrom({ label, value, thing }).map(nameText),
-  }))
+/** No bound of time. */
+export const EVER = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
 
-const namesFrom = ({ label, value, thing }: JoinedConstraint) => [
+/**
+ * Joined constraints as an answer tells them; the name that was asked for comes first. Of what a project reads, other
+ * names are told that an event of it has: whoever reads one project must not learn what things of others are called.
+ * @param ceiling largest id that the answer speaks for
+ */
+export function tellJoined(
+  { joined, scope, masked }: Pick<Plan, 'joined' | 'scope' | 'masked'>,
+  { index, dictionary }: Pick<ReadContext, 'index' | 'dictionary'>,
+  ceiling: number,
+): JoinedName[] {
+  const isSeen = (name: Name): boolean => {
+    const id = dictionary.find(name.label, name.value)
+    if (id === undefined) return false
+    const query = { ...EVER, groups: [[id], ...scope], masked, ceiling, afterId: -1 }
+    return firstPositions(index.all(), query, 'desc', 1, null).length > 0
+  }
+  return joined.flatMap((constraint) => {
+    const { label, value, thing } = constraint
+    const [asked, ...others] = namesFrom(constraint)
+    const told = scope.length ? others.filter(isSeen) : others
+    if (told.length === 0 && others.length > 0) return []
+    return {
+      ...{ label, value, entity: thing.entity },
+      ...(thing.kind === undefined ? {} : { kind: thing.kind }),
+      names: [asked!, ...told].map(nameText),
+    }
+  })
+}
+
+const namesFrom = ({ label, value, thing }: JoinedConstraint): Name[] => [
   { label, value },
   ...thing.names.filter((name) => name.label !== label || name.value !== value),
 ]

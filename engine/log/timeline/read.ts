@@ -4,7 +4,7 @@
  * while writers write skips nothing and sees nothing twice.
  */
 
-import type { ReadRequest } from '../../../schemas/types.ts'
+import type { JoinedName, ReadRequest } from '../../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
 import { iso } from '../../model/units.ts'
@@ -16,6 +16,7 @@ import { type DocumentQuery, readDocuments } from './documents.ts'
 import { classify, type Fitted, Fitting, shapeOf, tokensOf } from './fit.ts'
 import {
   compilePlan,
+  EVER,
   joinedBy,
   type Narrowing,
   type Plan,
@@ -108,6 +109,7 @@ function begin(
     request,
     rules,
     plan,
+    joined: tellJoined(plan, ctx, cursor.ceiling),
     window,
     query: queryOf(plan, window, cursor.ceiling),
     cursor,
@@ -136,11 +138,9 @@ const documentsOf = ({ request, plan }: Pick<Reading, 'request' | 'plan'>): Docu
 
 /** Other names that were read for a label of the selector. */
 const alsoOf =
-  ({ plan }: Pick<Reading, 'plan'>) =>
+  ({ joined }: Pick<Reading, 'joined'>) =>
   (label: string): string[] =>
-    tellJoined(plan.joined.filter((constraint) => constraint.label === label)).flatMap(({ names }) =>
-      names.slice(1),
-    )
+    joined.filter((one) => one.label === label).flatMap(({ names }) => names.slice(1))
 
 function* answerPage(ctx: ReadContext, reading: Reading, references: Row[]): Steps<ReadAnswer> {
   const limit = clamp(reading.request.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX)
@@ -189,6 +189,8 @@ const SCAN_BATCH = 2_000
 interface Reading {
   request: Scoped<ReadRequest>
   plan: Plan
+  /** Names that are read together, as the answer tells them. */
+  joined: JoinedName[]
   /** Which names are of one thing; none where it is read by the given labels alone. */
   rules: EntityRules
   window: Window
@@ -335,7 +337,7 @@ function answer(
     to: iso(window.shownTo),
     ...(page.scanned === undefined ? {} : { scanned: page.scanned }),
     ...(page.isCut ? { searched_to: iso(page.next!.ts) } : {}),
-    ...(reading.plan.joined.length ? { joined: tellJoined(reading.plan.joined) } : {}),
+    ...(reading.joined.length ? { joined: reading.joined } : {}),
     ...(seen === undefined ? {} : { last_seen: seen === null ? null : iso(seen) }),
     ...(notice === null ? {} : { notice }),
   }
@@ -557,8 +559,6 @@ function countOmitted(
 }
 
 /* When what a read asks about was last seen, where its window has no event: silence and a wrong name look alike. */
-
-const EVER = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
 
 /**
  * The newest event with the labels of a selector, or without one of the sources, in whatever window, of whatever

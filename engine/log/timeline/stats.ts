@@ -67,10 +67,8 @@ export function* statsInSteps(
   const counts = new Counts(now - length)
   if (ctx.names.numberLabels().has(request.by)) yield* countNumbers(ctx, query, request.by, counts)
   yield* countLabels(ctx, query, request.by, counts)
-  const table = {
-    ...tabulate(request, window, counts.of),
-    ...(plan.joined.length ? { joined: tellJoined(plan.joined) } : {}),
-  }
+  const joined = tellJoined(plan, ctx, ceiling)
+  const table = { ...tabulate(request, window, counts.of), ...(joined.length ? { joined } : {}) }
   if (table.values > 0) return table
   const asked = [request.by, ...Object.keys(request.where ?? {})]
   const wanted = asked.filter((name) => name !== 'key_value' && !Object.hasOwn(BUILT_IN, name))
@@ -232,13 +230,14 @@ export function* histogramInSteps(
   }))
   const total = totals.reduce((sum, count) => sum + count, 0)
   const notice = total === 0 ? unknownOf(ctx, request.selector, plan.joined) : null
+  const joined = tellJoined(plan, ctx, ceiling)
   return {
     from: iso(window.from),
     to: iso(window.shownTo),
     bucket_ms: bucketMs,
     total,
     buckets,
-    ...(plan.joined.length ? { joined: tellJoined(plan.joined) } : {}),
+    ...(joined.length ? { joined } : {}),
     ...(notice === null ? {} : { notice }),
   }
 }
