@@ -19,7 +19,7 @@ import {
 } from '../engine/index.ts'
 import { loadModels } from './config-models.ts'
 import { loadRepository, loadRepositoryHome } from './config-repository.ts'
-import { loadSyslog } from './config-syslog.ts'
+import { loadSyslog, parseNetworks } from './config-syslog.ts'
 import {
   ConfigError,
   parseBindHost,
@@ -69,6 +69,8 @@ export interface Config {
   /** Header that names who is asking, lower case, set by a proxy in front; null: none. */
   userHeader: string | null
   allowedHosts: readonly string[]
+  /** Whether an address is of a proxy in front, whose X-Forwarded-For is believed; null: none is. */
+  isProxy: ((address: string) => boolean) | null
   /** Addresses of other servers that clients may sign in to. */
   oauthResources: readonly string[]
   /** Storage limit in bytes; null: the volume's size. */
@@ -166,6 +168,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     publicUrl,
     userHeader: read('SVC_USER_HEADER', parseHeaderName),
     allowedHosts: Object.freeze(read('SVC_ALLOWED_HOSTS', parseHosts) ?? []),
+    isProxy: read('SVC_TRUSTED_PROXIES', parseNetworks),
     oauthResources: Object.freeze(read('SVC_OAUTH_RESOURCES', parseHttpUrls) ?? []),
     maxDbSize: read('SVC_MAX_DB_SIZE', parseSize),
     retention: Object.freeze({

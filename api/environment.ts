@@ -56,6 +56,12 @@ export const environment: readonly EnvironmentVariable[] = [
     'more host names an open instance and svc mcp answer to, comma separated',
   ),
   now(
+    'SVC_TRUSTED_PROXIES',
+    daemon,
+    null,
+    'addresses or networks of proxies in front whose X-Forwarded-For says who asks, comma separated',
+  ),
+  now(
     'SVC_OAUTH_RESOURCES',
     daemon,
     null,

@@ -16,6 +16,7 @@ import {
 } from '../../engine/index.ts'
 import { NO_AUTH } from '../../schemas/caller-words.ts'
 import type { Identity as IdentityShown } from '../../schemas/types.ts'
+import { callerAddress } from '../caller-address.ts'
 import { kindOf } from './oauth/resources.ts'
 
 /** The connector whose first source has an address before it is there: POST /ingest/claude_code. */
@@ -77,13 +78,19 @@ export class Authenticator {
   private readonly used = new Set<string>()
   private readonly rootHash: Buffer | null
 
-  /** @param rootToken null for open mode. @param now epoch ms. */
+  /** @param rootToken null for open mode. @param now epoch ms. @param isProxy whose X-Forwarded-For is believed. */
   constructor(
     private readonly engine: Engine,
     rootToken: string | null,
     private readonly now: () => number,
+    private readonly isProxy: ((address: string) => boolean) | null = null,
   ) {
     this.rootHash = rootToken === null ? null : sha256(rootToken)
+  }
+
+  /** What callers are told by where they have no credential. */
+  addressOf(request: Parameters<typeof callerAddress>[0]): string {
+    return callerAddress(request, this.isProxy)
   }
 
   get secured(): boolean {
@@ -131,7 +138,7 @@ export class Authenticator {
    * @throws SvcError too_many after ten wrong credentials in a minute from one address.
    */
   identify(
-    request: Pick<FastifyRequest, 'headers' | 'ip'> & { cookies?: FastifyRequest['cookies'] },
+    request: Pick<FastifyRequest, 'headers' | 'raw'> & { cookies?: FastifyRequest['cookies'] },
     isProbe = false,
   ): { identity: Identity | null; cookie: boolean } {
     const token = bearer(request)
@@ -139,7 +146,7 @@ export class Authenticator {
     if (token !== null) {
       const signedIn = this.signedIn(token)
       // What is for the telemetry query server opens a few reads here, which that server asks.
-      return { identity: signedIn ?? this.verify(token, request.ip, isProbe), cookie: false }
+      return { identity: signedIn ?? this.verify(token, this.addressOf(request.raw), isProbe), cookie: false }
     }
     const cookie = request.cookies?.[SESSION_COOKIE]
     const idHash = cookie === undefined ? '' : sha256(cookie).toString('hex')
@@ -167,7 +174,8 @@ export class Authenticator {
     const token = bearer(request)
     if (token === null) return { identity: null, hasCredential: false }
     const signedIn = this.signedIn(token)
-    if (signedIn === null) return { identity: this.verify(token, request.ip), hasCredential: true }
+    if (signedIn === null)
+      return { identity: this.verify(token, this.addressOf(request.raw)), hasCredential: true }
     return { identity: signedIn.oauth?.resource === resource ? signedIn : null, hasCredential: true }
   }
 

@@ -20,10 +20,7 @@ import { shaping } from './validate.ts'
 import { collectParts, WIRE_MAX } from './whole-body.ts'
 
 /** What the checks look at, of a request that the framework has not seen. */
-export type Checked = Pick<
-  FastifyRequest,
-  'raw' | 'method' | 'url' | 'headers' | 'params' | 'is404' | 'ip'
-> & {
+export type Checked = Pick<FastifyRequest, 'raw' | 'method' | 'url' | 'headers' | 'params' | 'is404'> & {
   routeOptions: { url?: string | undefined }
   cookies?: FastifyRequest['cookies']
   identity: Identity
@@ -157,6 +154,5 @@ const asChecked = (raw: IncomingMessage): Checked => ({
   params: { key: raw.url!.slice(PREFIX.length) },
   is404: false,
   routeOptions: { url: INGEST },
-  ip: raw.socket.remoteAddress ?? '',
   identity: null as never,
 })

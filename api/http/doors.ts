@@ -15,6 +15,8 @@ export interface ServerConfig {
   /** Header that names who is asking, lower case, set by a proxy in front; null or absent: none. */
   userHeader?: string | null
   allowedHosts: readonly string[]
+  /** Whether an address is of a proxy whose X-Forwarded-For is believed; null or absent: none is. */
+  isProxy?: ((address: string) => boolean) | null
   /** Addresses of other servers that clients may sign in to here; absent: none. */
   oauthResources?: readonly string[]
   version: string

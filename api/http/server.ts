@@ -124,7 +124,7 @@ export async function buildServer({
   takeJson(app)
   app.setErrorHandler(problemHandler(log) as never)
 
-  const auth = new Authenticator(engine, config.rootToken, () => clock.now())
+  const auth = new Authenticator(engine, config.rootToken, () => clock.now(), config.isProxy)
   await auth.refresh()
   await auth.resume()
   const doors = createDoors(app, engine, auth, { config, log, clock })

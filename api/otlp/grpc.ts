@@ -101,7 +101,8 @@ async function exported(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
 ): Promise<Buffer> {
-  const caller = identify(doors, headers, stream.session?.socket.remoteAddress ?? '')
+  const address = stream.session ? doors.auth.addressOf({ headers, socket: stream.session.socket }) : ''
+  const caller = identify(doors, headers, address)
   if (doors.stopping()) throw new SvcError('unavailable', 'the daemon is stopping', { retryAfter: 5 })
   const path = headers[':path'] ?? ''
   const isGrpc = /^application\/grpc(\+proto)?(;|$)/i.test(headers['content-type'] ?? '')

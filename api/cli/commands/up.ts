@@ -207,7 +207,7 @@ async function openServer(
   log: Logger,
   failures: readonly string[],
 ): Promise<HttpServer> {
-  const { host, port, publicUrl, userHeader, allowedHosts, oauthResources, hostedUrls } = config
+  const { host, port, publicUrl, userHeader, allowedHosts, isProxy, oauthResources, hostedUrls } = config
   const server = await http.buildServer({
     engine,
     config: {
@@ -217,6 +217,7 @@ async function openServer(
       publicUrl,
       userHeader,
       allowedHosts: [...allowedHosts],
+      isProxy,
       version,
       oauthResources,
       hostedUrls,

@@ -112,7 +112,7 @@ function registrationRoute(app: FastifyInstance, doors: Doors): void {
       },
       async (request, reply) => {
         requireSecured(doors)
-        rate.admit(request.ip)
+        rate.admit(doors.auth.addressOf(request.raw))
         return register(request.body, reply, { engine, clock, log })
       },
     )
@@ -269,7 +269,7 @@ function tokenRoutes(app: FastifyInstance, doors: Doors, codes: OauthCodes): voi
       },
       async (request, reply) => {
         requireSecured(doors)
-        doors.auth.admit(request.ip)
+        doors.auth.admit(doors.auth.addressOf(request.raw))
         const fields = fieldsOf(request.body)
         if (fields === null) return refuse(reply, 'invalid_request', 'a field is given twice')
         const grant = fields('grant_type')
@@ -297,10 +297,10 @@ function tokenRoutes(app: FastifyInstance, doors: Doors, codes: OauthCodes): voi
         const [token, clientId] = [fields?.('token'), fields?.('client_id')]
         if (!token || !clientId)
           return refuse(reply, 'invalid_request', 'token and client_id are required, once')
-        doors.auth.admit(request.ip)
+        doors.auth.admit(doors.auth.addressOf(request.raw))
         const { isOthers, isEnded } = await doors.engine.endOauthToken({ hash: sha256(token), clientId })
         if (isEnded) await doors.auth.refresh()
-        else doors.auth.noteWrong(request.ip)
+        else doors.auth.noteWrong(doors.auth.addressOf(request.raw))
         if (isOthers) return refuse(reply, 'invalid_client', 'the token is of another client', 401)
         // RFC 7009, section 2.2: an unknown token is as good as one that was ended.
         return reply.header('cache-control', 'no-store').send({ ok: true })
@@ -325,7 +325,7 @@ async function exchangeCode(
       'code, client_id, redirect_uri and code_verifier of 43 to 128 characters are required',
     )
   const found = codes.redeem(code, { clientId, redirectUri, verifier })
-  if (!found || 'again' in found) auth.noteWrong(reply.request.ip)
+  if (!found || 'again' in found) auth.noteWrong(auth.addressOf(reply.request.raw))
   if (found && 'again' in found) {
     if (found.again !== null) {
       await engine.endOauthGrant(found.again)
@@ -373,7 +373,7 @@ async function exchangeRefresh({ engine, auth, log }: Doors, fields: Fields, rep
   })
   if (!('fault' in answer) || answer.isEnded) await auth.refresh()
   if ('fault' in answer) {
-    auth.noteWrong(reply.request.ip)
+    auth.noteWrong(auth.addressOf(reply.request.raw))
     log.warn({ client: clientId, error: answer.fault }, 'a refresh token was refused')
     return refuse(reply, answer.fault, answer.detail)
   }

@@ -27,7 +27,7 @@ export function sessionRoutes(app: FastifyInstance, { auth, config }: Doors): vo
     },
     async (request, reply) => {
       if (!auth.secured) return { ok: true, auth_required: false }
-      const id = await auth.openSession(request.body.token.trim(), request.ip)
+      const id = await auth.openSession(request.body.token.trim(), auth.addressOf(request.raw))
       if (id === null)
         throw new SvcError('unauthenticated', 'this token is not known; it may have been revoked')
       return reply

@@ -12,6 +12,7 @@ export async function openDoor(
     maxDbSize?: number
     publicUrl?: string
     allowedHosts?: string[]
+    isProxy?: (address: string) => boolean
     userHeader?: string
     /** Path; none: in memory. */
     dataFile?: string
@@ -31,6 +32,7 @@ export async function openDoor(
       rootToken: options.secured ? ROOT : null,
       publicUrl: options.publicUrl ?? null,
       allowedHosts: options.allowedHosts ?? [],
+      isProxy: options.isProxy ?? null,
       userHeader: options.userHeader ?? null,
       version: '1.0.0',
       hostedUrls: {},
