@@ -9,7 +9,7 @@
  * which role runs it (operations/).
  */
 import type { IngestResult } from '../schemas/types.ts'
-import { ToldEvents } from './agents/findings.ts'
+import { FindingRate, ToldEvents } from './agents/findings.ts'
 import type { IngestPost, ReadAnswer, TailFilter, TailMessage } from './calls.ts'
 import { type Clock, systemTimers } from './clock.ts'
 import { fail, SvcError } from './errors.ts'
@@ -175,6 +175,7 @@ function readsOver(
   calls: ReturnType<typeof callsOver>['calls'],
 ): Pick<ServedEngine, 'read' | 'inspect' | 'recordFinding' | 'tail'> {
   const told = new ToldEvents()
+  const rate = new FindingRate(clock)
   const closed = async (asOf: string | undefined): Promise<void> => {
     if (asOf === undefined) return
     const instant = Date.parse(asOf)
@@ -196,8 +197,10 @@ function readsOver(
       if (asked) told.keep(asked.by, answer.events)
       return answer
     },
-    recordFinding: (project, body, writer, fetcher) =>
-      calls.recordFinding(project, body, writer, fetcher, told.of(fetcher.by.id, body.claims)),
+    recordFinding: async (project, body, writer, fetcher) => {
+      rate.admit(fetcher.by.id)
+      return calls.recordFinding(project, body, writer, fetcher, told.of(fetcher.by.id, body.claims))
+    },
     tail: (filter, listener) =>
       follow(
         (send) => roles.listen(filter, send),

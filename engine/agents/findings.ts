@@ -433,3 +433,32 @@ function dropOldest(map: Map<string, unknown>, most: number): void {
     map.delete(key)
   }
 }
+
+const MINUTE_MS = 60_000
+/** Two in a second: a loop that went wrong is stopped, a script that hands in a day's findings is not much slowed. */
+const FINDINGS_PER_MINUTE = 120
+
+/**
+ * How many findings a credential records: each is an event and an incident's note, may be posted to Slack and GitHub, and
+ * wakes what goes by findings. The operator's token, and callers without a credential, are not bounded.
+ */
+export class FindingRate {
+  private readonly byCaller = new Map<string, { count: number; since: number }>()
+
+  constructor(private readonly clock: Clock) {}
+
+  /** @param caller id of its credential @throws SvcError too_many */
+  admit(caller: string): void {
+    if (!/^(key|oauth):/.test(caller)) return
+    const now = this.clock.now()
+    for (const [one, { since }] of this.byCaller)
+      if (now - since >= MINUTE_MS || now < since) this.byCaller.delete(one)
+    const entry = this.byCaller.get(caller) ?? { count: 0, since: now }
+    if (entry.count >= FINDINGS_PER_MINUTE)
+      fail('too_many', `this credential recorded ${FINDINGS_PER_MINUTE} findings within a minute; wait`, {
+        retryAfter: Math.ceil((entry.since + MINUTE_MS - now) / 1_000),
+      })
+    entry.count++
+    this.byCaller.set(caller, entry)
+  }
+}

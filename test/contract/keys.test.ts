@@ -277,6 +277,25 @@ describe('recording a finding', () => {
     })
   })
 
+  it('is bounded: a loop that went wrong records 120 in a minute, and other keys as before', async () => {
+    const [loop, scout] = [
+      svc.as((await projectKey({ name: 'loop' })).secret),
+      svc.as((await projectKey()).secret),
+    ]
+    const record = (by: typeof scout) => by.call('POST', `/api/projects/${shop}/findings`, finding)
+    for (let i = 0; i < 120; i++) expect((await record(loop)).status).toBe(201)
+    svc.clock.at += 10_000
+    const refused = await record(loop)
+    expect([refused.status, refused.headers.get('retry-after'), refused.body.detail]).toEqual([
+      429,
+      '50',
+      'this credential recorded 120 findings within a minute; wait',
+    ])
+    expect((await record(scout)).status).toBe(201)
+    svc.clock.at += 50_000
+    expect((await record(loop)).status).toBe(201)
+  })
+
   it('needs the scope findings: a key that only reads is refused', async () => {
     const reader = svc.as((await projectKey({ scopes: ['read'] })).secret)
     expect(await reader.refused('POST', `/api/projects/${shop}/findings`, finding)).toEqual([
