@@ -161,6 +161,12 @@ export function placesOf(draft: Draft): GraphPosition[] {
   return [...places.values()]
 }
 
+/** Positions with those of some nodes put elsewhere. */
+export const withPut = (now: readonly GraphPosition[], put: readonly GraphPosition[]): GraphPosition[] => [
+  ...now.filter(({ node }) => !put.some((place) => place.node === node)),
+  ...put,
+]
+
 /** Index of the step an operation belongs to, by the operation's index in the whole; null: there is none. */
 export const stepOf = (draft: Draft, operation: number): number | null =>
   sentOf(draft)[operation]?.step ?? null

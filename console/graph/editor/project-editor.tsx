@@ -6,16 +6,14 @@ import { Button, Drawer, Group, Paper, Stack, VisuallyHidden } from '@mantine/co
 import { Pencil } from 'lucide-react'
 import { type ReactNode, Suspense, useRef } from 'react'
 import type { ProjectGraph } from '../../../schemas/types.ts'
-import { graphApi } from '../../graph-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { isOutermost } from '../../lib/escape.ts'
 import { PlannedSources, plannedSource } from '../../lib/planned-sources.ts'
 import { LoadingRows } from '../../parts/states.tsx'
-import { operationsOf } from '../draft/draft.ts'
+import { operationsOf, withPut } from '../draft/draft.ts'
 import { findEdge, findNode } from '../draft/ids.ts'
 import type { GraphMarks } from '../types.ts'
 import { AppliedNote } from './changes/applied-note.tsx'
-import type { Applied } from './changes/apply-draft.tsx'
 import { UndoButtons } from './changes/steps.tsx'
 import { changesWords, EditBar, ViewSwitch } from './edit-bar.tsx'
 import { EditorCanvas } from './editor-canvas.tsx'
@@ -23,6 +21,7 @@ import { PanelLoading, SidePanel } from './panel/side-panel.tsx'
 import { PasteDialog } from './paste-dialog.tsx'
 import { SelectionButtons } from './pasting.tsx'
 import { useEditRoom } from './state/use-edit-room.ts'
+import { usePositions } from './state/use-positions.ts'
 import { type Opened, type Session, useSession } from './state/use-session.ts'
 import { VerdictDialog } from './verdict-dialog.tsx'
 
@@ -219,6 +218,7 @@ function Applying({ session }: { session: Session }) {
 
 function Draft({ session }: { session: Session }) {
   const { editor } = session
+  const positions = usePositions(editor.live)
   return (
     <DraftPanel
       editor={editor}
@@ -231,7 +231,8 @@ function Draft({ session }: { session: Session }) {
         session.setOpened(null)
         session.begin()
         editor.say('The draft is applied.')
-        if (result.places.length) void keepPlaces(editor.live, result.places)
+        // Where new nodes were dropped is kept with where others were put.
+        if (result.places.length) positions.change((now) => withPut(now, result.places))
       }}
     />
   )
@@ -286,10 +287,3 @@ function showDraft(): void {
   draft?.scrollIntoView({ block: 'start' })
   draft?.focus({ preventScroll: true })
 }
-
-/** Where new nodes were dropped is kept with where others were put. */
-const keepPlaces = (live: ProjectGraph, places: Applied['places']) =>
-  graphApi.putPositions(live.project.id, [
-    ...live.positions.filter(({ node }) => !places.some((place) => place.node === node)),
-    ...places,
-  ])

@@ -78,8 +78,8 @@ export function useEditor(live: ProjectGraph, withYaml: boolean): Editor {
   const positions = usePositions(live)
   const settle = (next: Draft | null): void => {
     const before = currentDraft(project)
-    const put = positionsAfter(positions.now(), before ? stepsOf(before) : [], next ? stepsOf(next) : [])
-    if (put) positions.put(put)
+    const [from, to] = [before ? stepsOf(before) : [], next ? stepsOf(next) : []]
+    positions.change((now) => positionsAfter(now, from, to))
     putDraft(project, next)
   }
   const moved = (to: (draft: Draft) => Draft, word: (step: Step | undefined) => string) => {

@@ -2,7 +2,7 @@
 import { Button, Group } from '@mantine/core'
 import type { GraphPosition } from '../../../../schemas/types.ts'
 import { notifications } from '../../../lib/notices.ts'
-import { positionsAfter, tidyStep, withPlaces } from '../../draft/draft.ts'
+import { positionsAfter, tidyStep, withPlaces, withPut } from '../../draft/draft.ts'
 import { findNode } from '../../draft/ids.ts'
 import type { Editor } from './use-editor.ts'
 import { usePositions } from './use-positions.ts'
@@ -26,8 +26,7 @@ export function usePlaces(editor: Editor, isEditing: boolean): Places {
       if (fresh.length && draft) replace(withPlaces(draft, fresh))
       const kept = moved.filter(({ node }) => findNode(live, node))
       if (kept.length === 0) return
-      const others = positions.now().filter(({ node }) => !kept.some((place) => place.node === node))
-      positions.put([...others, ...kept])
+      positions.change((now) => withPut(now, kept))
     },
     tidy: (ids) => {
       const step = tidyStep(positions.now(), ids)
@@ -35,12 +34,10 @@ export function usePlaces(editor: Editor, isEditing: boolean): Places {
         editor.act(() => step)
         return
       }
-      const left = positionsAfter(positions.now(), [], [step])
-      if (left) positions.put(left)
+      positions.change((now) => positionsAfter(now, [], [step]))
       say(step.said)
       offerUndo(step.said, () => {
-        const back = positionsAfter(positions.now(), [step], [])
-        if (back) positions.put(back)
+        positions.change((now) => positionsAfter(now, [step], []))
         say('Positions restored')
       })
     },

@@ -1,0 +1,42 @@
+/** One edits a project while others change it: what they do is seen, and nothing of either is lost. */
+import { expect, type Page } from '@playwright/test'
+import { type RunningDaemon, share, test } from './daemon.ts'
+import { goTo, placeOf } from './go.ts'
+import { imported, partsOf, removeAll, source, trigger } from './graphs.ts'
+
+share()
+test.afterEach(({ daemon }) => removeAll(daemon))
+
+const node = (page: Page, id: string) => page.locator(`.react-flow__node[data-id="${id}"]`)
+
+/** A shop whose graph is open to be edited. @returns its id */
+async function edit(page: Page, daemon: RunningDaemon): Promise<string> {
+  const sources = [source('gateway')]
+  const id = await imported(daemon, {
+    sources,
+    triggers: [trigger('gateway-errors', ['gateway'])],
+    agents: [{ name: 'watch', project: 'Shop', prompt: 'Watch.', trigger: 'gateway-errors', enabled: true }],
+    projects: [partsOf(sources)],
+  })
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  return id
+}
+
+test('a node that another moved while one moves one stays where it was put', async ({ page, daemon }) => {
+  const id = await edit(page, daemon)
+  const place = await placeOf(node(page, 'agent:watch'))
+  await page.mouse.move(place.x + 40, place.y + 20)
+  await page.mouse.down()
+  await page.mouse.move(place.x + 40, place.y + 180, { steps: 8 })
+  // Between two looks of the page at the graph.
+  const theirs = { node: 'source:gateway', x: 0, y: 400 }
+  await daemon.call('PUT', `/api/projects/${id}/graph/positions`, { positions: [theirs] })
+  await page.mouse.up()
+  const positions = async () =>
+    (await daemon.ask<{ positions: { node: string }[] }>('GET', `/api/projects/${id}/graph`)).positions
+  await expect
+    .poll(async () => (await positions()).map((one) => one.node))
+    .toEqual(['agent:watch', 'source:gateway'])
+  expect(await positions()).toContainEqual(theirs)
+})
