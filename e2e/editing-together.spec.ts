@@ -40,3 +40,17 @@ test('a node that another moved while one moves one stays where it was put', asy
     .toEqual(['agent:watch', 'source:gateway'])
   expect(await positions()).toContainEqual(theirs)
 })
+
+test('parts that others make and delete are offered, and no more, without opening the page again', async ({
+  page,
+  daemon,
+}) => {
+  await daemon.call('POST', '/api/agents/builtin', { name: 'spare', prompt: 'Wait.' })
+  await edit(page, daemon)
+  const parts = page.getByRole('region', { name: 'Add parts' })
+  await expect(parts.getByRole('button', { name: 'Add agent spare' })).toBeVisible()
+  await daemon.call('DELETE', '/api/agents/builtin/spare')
+  await daemon.call('POST', '/api/agents/builtin', { name: 'fresh', prompt: 'Look.' })
+  await expect(parts.getByRole('button', { name: 'Add agent fresh' })).toBeVisible()
+  await expect(parts.getByRole('button', { name: 'Add agent spare' })).toHaveCount(0)
+})

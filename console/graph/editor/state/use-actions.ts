@@ -2,7 +2,7 @@
  * What can be done in the editor, by name. The canvas, the side panel and the list call the same
  * functions, so that the same action makes the same step wherever it is taken.
  */
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { GraphEdge } from '../../../../schemas/types.ts'
 import { declared, dkeys } from '../../../declared-client.ts'
 import { notifications } from '../../../lib/notices.ts'
@@ -60,12 +60,13 @@ const RESOURCES = [
   ['skills', 'skill'],
 ] as const
 
-/** Every part there is, with the projects that use it. */
-function useParts(enabled: boolean): FreeRow[] {
+/** Every part there is, with the projects that use it. @param version of the instance: others make and delete parts, too */
+function useParts(enabled: boolean, version: number): FreeRow[] {
   const { data } = useQuery({
-    queryKey: ['declared', 'resources'],
+    queryKey: ['declared', 'resources', version],
     queryFn: declared.resources,
     enabled,
+    placeholderData: keepPreviousData,
   })
   return RESOURCES.flatMap(([field, kind]) =>
     (data?.[field] ?? []).map(({ name, what, used_by, verdicts = [] }) => ({
@@ -105,7 +106,7 @@ export function useActions(editor: Editor, isEditing: boolean): Actions {
   const operations = draft ? operationsOf(draft) : []
   const connectors = useConnectors(isEditing)
   const readSpecs = useReadSpecs()
-  const parts = useParts(isEditing)
+  const parts = useParts(isEditing, editor.live.version)
   const movesFrom = useMovesFrom(isEditing)
   const secrets = (kind: PartKind, spec: Fields) => secretFieldsOf(kind, spec, connectors)
   const taken = new Set([...parts.map(nodeId), ...graph.nodes.map(({ id }) => id), ...made])
