@@ -8,6 +8,7 @@ share()
 test.afterEach(({ daemon }) => removeAll(daemon))
 
 const node = (page: Page, id: string) => page.locator(`.react-flow__node[data-id="${id}"]`)
+const panelOf = (page: Page) => page.getByRole('region', { name: 'Edit what is selected' })
 
 /** A shop whose graph is open to be edited. @returns its id */
 async function edit(page: Page, daemon: RunningDaemon): Promise<string> {
@@ -53,4 +54,18 @@ test('parts that others make and delete are offered, and no more, without openin
   await daemon.call('POST', '/api/agents/builtin', { name: 'fresh', prompt: 'Look.' })
   await expect(parts.getByRole('button', { name: 'Add agent fresh' })).toBeVisible()
   await expect(parts.getByRole('button', { name: 'Add agent spare' })).toHaveCount(0)
+})
+
+test('a draft that deletes what another changed says that their change goes, too', async ({
+  page,
+  daemon,
+}) => {
+  await edit(page, daemon)
+  await node(page, 'agent:watch').dblclick()
+  await panelOf(page).getByRole('button', { name: 'Delete everywhere' }).click()
+  await page.getByRole('button', { name: 'Review and apply' }).click()
+  await daemon.call('PUT', '/api/agents/builtin/watch', { prompt: 'Watch closely.' })
+  const draft = page.getByRole('region', { name: 'Draft' })
+  await expect(draft).toContainText('Your draft deletes agent watch: what was changed there goes, too.')
+  await expect(draft).not.toContainText('keeps both')
 })
