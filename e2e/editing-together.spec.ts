@@ -9,6 +9,7 @@ test.afterEach(({ daemon }) => removeAll(daemon))
 
 const node = (page: Page, id: string) => page.locator(`.react-flow__node[data-id="${id}"]`)
 const panelOf = (page: Page) => page.getByRole('region', { name: 'Edit what is selected' })
+const promptOf = (page: Page) => panelOf(page).getByRole('textbox', { name: 'Prompt' })
 
 /** A shop whose graph is open to be edited. @returns its id */
 async function edit(page: Page, daemon: RunningDaemon): Promise<string> {
@@ -68,4 +69,26 @@ test('a draft that deletes what another changed says that their change goes, too
   const draft = page.getByRole('region', { name: 'Draft' })
   await expect(draft).toContainText('Your draft deletes agent watch: what was changed there goes, too.')
   await expect(draft).not.toContainText('keeps both')
+})
+
+test('what is typed into the form of a part goes along to its new name, and is shown where the part is deleted', async ({
+  page,
+  daemon,
+}) => {
+  await edit(page, daemon)
+  await node(page, 'agent:watch').dblclick()
+  await promptOf(page).fill('Watch closely.')
+  await daemon.call('POST', '/api/agents/builtin/watch/rename', { to: 'guard' })
+  await expect(panelOf(page)).toContainText(
+    'This part was renamed while its form was open: its name is now guard.',
+  )
+  await panelOf(page).getByRole('button', { name: 'Edit guard' }).click()
+  await expect(panelOf(page).getByRole('heading', { name: 'guard' })).toBeVisible()
+  await expect(promptOf(page)).toHaveValue('Watch closely.')
+
+  await daemon.call('DELETE', '/api/agents/builtin/guard')
+  await expect(panelOf(page)).toContainText('This part was deleted, or taken out of this project')
+  await expect(panelOf(page)).toContainText('prompt: Watch closely.')
+  await panelOf(page).getByRole('button', { name: 'Discard it' }).click()
+  await expect(panelOf(page)).toHaveCount(0)
 })

@@ -27,6 +27,7 @@ import { VerdictDialog } from './verdict-dialog.tsx'
 
 const DraftPanel = lazyFrom(() => import('./changes/draft-panel.tsx'))('DraftPanel')
 const EdgePanel = lazyFrom(() => import('./panel/edge-panel.tsx'))('EdgePanel')
+const GonePanel = lazyFrom(() => import('./panel/gone-panel.tsx'))('GonePanel')
 const ListEditor = lazyFrom(() => import('./list/list-editor.tsx'))('ListEditor')
 const NewPartPanel = lazyFrom(() => import('./panel/new-part-panel.tsx'))('NewPartPanel')
 const NodePanel = lazyFrom(() => import('./panel/node-panel.tsx'))('NodePanel')
@@ -276,8 +277,16 @@ function panelIn(session: Session): ReactNode {
   const node = findNode(editor.graph, opened.id)
   if (node) return <NodePanel editor={editor} actions={actions} node={node} />
   const edge = findEdge(editor.graph, opened.id)
-  return edge ? (
-    <EdgePanel editor={editor} actions={actions} edge={edge} onOpen={(id) => setOpened({ id })} />
+  if (edge)
+    return <EdgePanel editor={editor} actions={actions} edge={edge} onOpen={(id) => setOpened({ id })} />
+  return session.isGone ? (
+    <GonePanel
+      key={opened.id}
+      editor={editor}
+      id={opened.id}
+      onOpen={(id) => setOpened({ id })}
+      onClose={() => setOpened(null)}
+    />
   ) : null
 }
 

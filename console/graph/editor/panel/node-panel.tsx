@@ -15,7 +15,7 @@ import { faultsOf } from '../state/problems.ts'
 import { useSpec } from '../state/specs.ts'
 import type { Actions } from '../state/use-actions.ts'
 import type { Editor } from '../state/use-editor.ts'
-import { useTyped } from '../state/use-typed.ts'
+import { formOf, useTyped } from '../state/use-typed.ts'
 import { ConnectTo } from './connect-to.tsx'
 
 interface Props {
@@ -181,7 +181,7 @@ function EditedPart({
   spec,
   configured,
 }: Props & { part: PartRef; spec: Fields; configured: readonly string[] }) {
-  const kept = useTyped(`edit:${nodeId(part)}`, part.kind, spec)
+  const kept = useTyped(formOf(nodeId(part)), part.kind, spec)
   const { edited } = kept
   const [isTried, setTried] = useState(false)
   return (

@@ -1,10 +1,10 @@
 /** What is being looked at in the editor: how it is shown, what is selected and opened, what was applied. */
 import { useLocalStorage, useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { ProjectGraph } from '../../../../schemas/types.ts'
 import { api } from '../../../client.ts'
-import type { PartKind } from '../../draft/ids.ts'
+import { findNode, type PartKind } from '../../draft/ids.ts'
 import type { Place } from '../../draft/parts.ts'
 import type { Applied } from '../changes/apply-draft.tsx'
 import { sayNoParts, usePasting } from '../pasting.tsx'
@@ -33,6 +33,7 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
   const [selected, setSelected] = useState<readonly string[]>([])
   // Whoever comes back to a draft, or brings one from a replay, sees what is in it.
   const [opened, setOpened] = useState<Opened>(() => (editor.draft ? { review: true } : null))
+  const isGone = useGone(live, opened)
   const [applied, setApplied] = useState<Applied | null>(null)
   const pasting = usePasting(actions, live.project.id, setSelected)
   useShortcuts(isEditing ? 'all' : mayEdit ? 'undo' : 'none', {
@@ -63,11 +64,20 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
     onSelect: setSelected,
     opened,
     setOpened,
+    isGone,
     // With the next step it is of the past, and so is its way back.
     applied: (editor.draft?.cursor ?? 0) > 0 ? null : applied,
     setApplied,
     onOpen: (id: string) => (isEditing ? setOpened({ id }) : onVisit(id)),
   }
+}
+
+/** Whether somebody else deleted, took out or renamed what is open: it was stored when it was opened, and is not any more. */
+function useGone(live: ProjectGraph, opened: Opened): boolean {
+  const seen = useRef<string | null>(null)
+  const id = opened !== null && 'id' in opened ? opened.id : null
+  if (id === null || findNode(live, id)) seen.current = id
+  return id !== null && seen.current === id && !findNode(live, id)
 }
 
 /** Drawing or lists: as was chosen, else lists where there is little room. */

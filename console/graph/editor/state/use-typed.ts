@@ -12,7 +12,8 @@ import type { Fields } from '../../draft/values.ts'
 import type { Edited } from '../forms/schema-form.tsx'
 import { SPEC_SCHEMAS, useConnectors } from './specs.ts'
 
-interface Kept {
+/** As it is kept. */
+export interface Typed {
   name: string
   /** What the form was filled in with, as the form has it: from it one sees which fields were changed. */
   from: Fields
@@ -20,14 +21,17 @@ interface Kept {
   spec: Fields | null
 }
 
+/** The form of a part that is there, by its node. */
+export const formOf = (id: string): string => `edit:${id}`
+
 /**
  * @param form told apart from others of the project; a component that shows another form has another key
  * @param spec what the form is filled in with
  */
 export function useTyped(form: string, kind: PartKind, spec: Fields) {
   const connectors = useConnectors(kind === 'source')
-  const [start] = useState<Kept>({ name: '', from: spec, spec: null })
-  const kept = useDraft<Kept>({
+  const [start] = useState<Typed>({ name: '', from: spec, spec: null })
+  const kept = useDraft<Typed>({
     form,
     start,
     plain: (now) => ({
@@ -80,7 +84,7 @@ export function useTyped(form: string, kind: PartKind, spec: Fields) {
  * What was typed on top of one spec, on top of another: somebody else changed the part meanwhile, or a draft was applied
  * and its values are those that are stored now. Fields that nobody typed into are those of the new one.
  */
-function movedTo(spec: Fields, kept: Kept): Kept {
+function movedTo(spec: Fields, kept: Typed): Typed {
   const typed = kept.spec && patchBetween(kept.from, kept.spec)
   const moved = typed && (patched(spec, typed) as Fields)
   return { ...kept, spec: moved && patchBetween(spec, moved) && moved }
