@@ -134,6 +134,15 @@ test('what if: another threshold would not have fired, another prompt finds anot
   await expect(rows.nth(1)).toContainText('does not fire')
   await expect(rows.nth(1).getByRole('link', { name: 'the firing' })).toBeVisible()
   const faults = await accessibilityFaults(page, 'what if')
+  // Closed and opened again, it is as it was left.
+  const reopen = async () => {
+    await page.locator('.mantine-Modal-close').click()
+    await expect(dialog).toHaveCount(0)
+    await page.getByRole('button', { name: 'What if…' }).click()
+  }
+  await reopen()
+  await expect(dialog.getByRole('textbox', { name: 'Number' })).toHaveValue('9')
+  await expect(dialog.getByText('1 firing is gone.')).toBeVisible()
 
   await dialog.getByRole('combobox', { name: 'What is changed' }).click()
   await page.getByRole('option', { name: 'agent triage' }).click()
@@ -144,6 +153,13 @@ test('what if: another threshold would not have fired, another prompt finds anot
   await expect(outcome.getByText('pay fails on every order').first()).toBeVisible()
   await expect(outcome.getByText('practice', { exact: true })).toBeVisible()
   expect(faults).toEqual([])
+  await reopen()
+  await dialog.getByRole('combobox', { name: 'What is changed' }).click()
+  await page.getByRole('option', { name: 'agent triage' }).click()
+  await expect(dialog.getByRole('textbox', { name: 'Prompt' })).toHaveValue(
+    'Say whether it is worth a person’s time.',
+  )
+  await expect(outcome.getByText('pay fails, said another way').first()).toBeVisible()
 
   await dialog.getByRole('button', { name: 'Add to the draft' }).click()
   await expect(page).toHaveURL(/tab=graph/)

@@ -1,14 +1,15 @@
 /** Another prompt or model for a run of then: it is repeated as practice, and both are told side by side. */
 import { Alert, Button, Group, Paper, Stack, Text, Textarea, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { Link } from 'react-router'
 import type { GraphNode, Replay, ReplayMoment, RerunRequest, RunDetail } from '../../../schemas/types.ts'
 import { promptsOf } from '../../lib/compare.ts'
 import { comparePath, runPath } from '../../lib/paths.ts'
 import { isOpen } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { ComparedFacts, FoundByRun } from '../../pages/runs/compared.tsx'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { ModelPicker } from '../../parts/model-picker.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -59,19 +60,34 @@ function useRun(id: string | null) {
   })
 }
 
+interface Tried {
+  prompt: string
+  provider: string
+  model: string
+  /** Its last run as practice; null: none yet. */
+  ran: string | null
+}
+
 function Fork({ project, run }: { project: string; run: RunDetail }) {
   const was = promptsOf(run).prompt
-  const [prompt, setPrompt] = useState(was)
-  const [choice, setChoice] = useState({ provider: '', model: '' })
-  const rerun = useChange((body: RerunRequest) => runs.rerun(run.id, body), { quiet: true })
+  // With the run that was paid for: closed and opened again, it stands beside what happened.
+  const kept = useDraft<Tried>({
+    form: `what-if:${run.id}`,
+    start: { prompt: was, provider: '', model: '', ran: null },
+  })
+  const { prompt, provider, model, ran } = kept.value
+  const rerun = useChange((body: RerunRequest) => runs.rerun(run.id, body), {
+    quiet: true,
+    onDone: (queued) => kept.set((now) => ({ ...now, ran: queued.run_id })),
+  })
   const isBlank = prompt.trim() === ''
   const body: RerunRequest = {
     as_of: 'same',
     practice: true,
     // The prompt of then, also where the agent has another by now.
     prompt,
-    ...(choice.provider ? { provider: choice.provider } : {}),
-    ...(choice.model ? { model: choice.model } : {}),
+    ...(provider ? { provider } : {}),
+    ...(model ? { model } : {}),
   }
   return (
     <Stack>
@@ -79,25 +95,33 @@ function Fork({ project, run }: { project: string; run: RunDetail }) {
         The run of <Link to={runPath(run.id)}>{`${run.agent} for ${run.key}`}</Link> is repeated: it reads
         what it could read then. Its tools, verdicts and bounds are those the agent has now.
       </Text>
+      <DraftRestored of={kept} />
       <Textarea
         label="Prompt"
         description="The original, to be changed"
         value={prompt}
-        onChange={(event) => setPrompt(event.currentTarget.value)}
+        onChange={(event) => {
+          const typed = event.currentTarget.value
+          kept.set((now) => ({ ...now, prompt: typed }))
+        }}
         autosize
         minRows={5}
         maxRows={14}
         maxLength={PROMPT_MAX}
         error={isBlank ? 'A prompt is required' : undefined}
       />
-      <ModelPicker value={choice} onChange={setChoice} blank="Default: the agent’s" />
+      <ModelPicker
+        value={{ provider, model }}
+        onChange={(choice) => kept.set((now) => ({ ...now, ...choice }))}
+        blank="Default: the agent’s"
+      />
       {rerun.error && <Failed what="the rerun" error={rerun.error} />}
       <Group>
         <Button loading={rerun.isPending} disabled={isBlank} onClick={() => rerun.mutate(body)}>
-          {rerun.data ? 'Run it once more' : 'Run it as practice'}
+          {ran !== null ? 'Run it once more' : 'Run it as practice'}
         </Button>
       </Group>
-      {rerun.data && <Outcome before={run} id={rerun.data.run_id} />}
+      {ran !== null && <Outcome key={ran} before={run} id={ran} />}
       {!isBlank && (
         <TakeDraft
           project={project}
@@ -105,9 +129,10 @@ function Fork({ project, run }: { project: string; run: RunDetail }) {
           before={{ prompt: was }}
           after={{
             prompt,
-            ...(choice.provider ? { provider: choice.provider } : {}),
-            ...(choice.model ? { model: choice.model } : {}),
+            ...(provider ? { provider } : {}),
+            ...(model ? { model } : {}),
           }}
+          onTaken={kept.done}
         />
       )}
     </Stack>

@@ -17,14 +17,17 @@ interface Props {
   /** As it was then, and as it was tried: what differs is the change. */
   before: Fields
   after: Fields
+  /** It is in the draft: there it is kept. */
+  onTaken: () => void
 }
 
-export function TakeDraft({ project, part, before, after }: Props) {
+export function TakeDraft({ project, part, before, after, onTaken }: Props) {
   const navigate = useNavigate()
   const step = editPart(part, before, after)
   const take = useMutation({
     mutationFn: (taken: Step) => intoDraft(project, part, taken),
     onSuccess: (taken) => {
+      onTaken()
       notifications.show({ message: taken.said })
       void navigate(`/projects/${encodeURIComponent(project)}?tab=graph`)
     },

@@ -1,17 +1,19 @@
 /** Another condition, filter or wait for a trigger of then: which firings would differ. */
 import { Alert, Group, Loader, Paper, Stack, Text, Title } from '@mantine/core'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import type { Replay, Trigger } from '../../../schemas/types.ts'
 import { cooldownSentence, sentenceOf } from '../../../schemas/words.ts'
 import { faultAt, fieldErrors } from '../../lib/field-errors.ts'
 import { moment } from '../../lib/time.ts'
 import { draftOf, type TriggerDraft } from '../../lib/trigger-draft.ts'
 import { definitionOf, isComplete } from '../../lib/trigger-form.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
 import { ConditionFields, GroupBy, ReArm } from '../../pages/triggers/condition-fields.tsx'
 import { FilterRows } from '../../pages/triggers/filter-rows.tsx'
 import { Line } from '../../pages/triggers/line.tsx'
 import { useBacktest } from '../../pages/triggers/use-backtest.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { DurationInput } from '../../parts/duration-input.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -44,9 +46,10 @@ function Fork({
   then,
   onInstant,
 }: Pick<Props, 'replay' | 'version' | 'onInstant'> & { /** As it was. */ then: Trigger }) {
-  const [draft, setDraft] = useState<TriggerDraft>(() => draftOf(then))
+  const kept = useDraft<TriggerDraft>({ form: `what-if:${then.name}@${version}`, start: draftOf(then) })
+  const draft = kept.value
   const set = <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) =>
-    setDraft((now) => ({ ...now, [field]: value }))
+    kept.set((now) => ({ ...now, [field]: value }))
   const definition = isComplete(draft) ? definitionOf(draft, then) : null
   const { window, to } = spanOf(replay)
   const trial = useBacktest(definition, definitionIn(then), window, { to, version })
@@ -65,6 +68,7 @@ function Fork({
             <b>With the change:</b>{' '}
             {trial.data && definition ? <span>{forkWords(rows)}</span> : 'it is tried as you type.'}
           </Text>
+          <DraftRestored of={kept} />
           <Changed draft={draft} set={set} error={trial.error} />
         </Stack>
       </Paper>
@@ -94,6 +98,7 @@ function Fork({
                 part={{ kind: 'trigger', name: then.name }}
                 before={{ ...definitionOf(draftOf(then), then) }}
                 after={{ ...definition }}
+                onTaken={kept.done}
               />
             )}
           </Stack>
