@@ -59,7 +59,9 @@ export interface Folded {
 export function fold(replay: Replay): Folded {
   const { moments } = replay
   const checkpoints: Standing[] = [startOf(replay)]
-  const graphs = new Map(replay.versions.map((version) => [version, statefulGraph(version.graph)]))
+  const graphs = new Map(
+    replay.versions.map((version) => [version, statefulGraph(version.graph, replay.result === null)]),
+  )
   const versionAt = versionsOf(replay)
   let now = copyOf(checkpoints[0]!)
   let index = -1
@@ -137,8 +139,11 @@ function versionsOf({ versions, moments }: Replay): (index: number, instant: num
 const missingOf = ({ nodes, edges }: ReplayMoment, known: ReadonlySet<string>): string[] =>
   [...nodes, ...edges].filter((id) => !known.has(id))
 
-/** A graph that takes the state of an instant; what did not change stays the same object. */
-function statefulGraph(base: ProjectGraph) {
+/**
+ * A graph that takes the state of an instant; what did not change stays the same object.
+ * @param hasAll whether the replay has all that happened: that of a result has its chain alone, and no counts of a day
+ */
+function statefulGraph(base: ProjectGraph, hasAll: boolean) {
   const nodes = new Map<string, GraphNode>()
   const edges = new Map<string, GraphEdge>()
   const known = new Set([...base.nodes, ...base.edges].map(({ id }) => id))
@@ -152,6 +157,7 @@ function statefulGraph(base: ProjectGraph) {
   const graph = (standing: Standing, instant: number): ProjectGraph => {
     const isToday = dayOf(instant) === standing.day
     const counted = (id: string, kind: string): number | null => {
+      if (!hasAll) return null
       if (!isToday) return COUNTED.has(kind) ? 0 : null
       return standing.counts.get(id) ?? (COUNTED.has(kind) ? 0 : null)
     }

@@ -167,6 +167,18 @@ describe('the graph at an instant', () => {
     expect(last(concluded('triage: concluded'), ended, found)).toEqual({ text: 'orders fail', tone: 'good' })
   })
 
+  it('counts nothing of the day in the replay of a result, which has its chain alone', () => {
+    const moments = [moment(1, { kind: 'event', nodes: [NODES.source] })]
+    const frameOf = (result: string | null) =>
+      fold(replayOf(moments, { result })).frame({ index: 0, instant: Date.parse(later(1)) })
+    expect(partOf(frameOf(null), NODES.source)?.today).toBe(1)
+    expect(partOf(frameOf('res_1'), NODES.source)?.today).toBeNull()
+    expect(partOf(frameOf('res_1'), NODES.triage)?.today).toBeNull()
+    expect(edgeOf(frameOf('res_1'), NODES.wakes)?.today).toBeNull()
+    // When something last came there is known of the chain itself.
+    expect(partOf(frameOf('res_1'), NODES.source)?.last_at).toBe(later(1))
+  })
+
   it('takes up what stood at the start: runs, held firings, cooldowns and counts', () => {
     const { frame } = fold(
       replayOf([], {

@@ -41,7 +41,7 @@ function AgentLine({ node }: { node: GraphNode }) {
   // Nothing spent takes the room that the verdict needs.
   const spend = node.spend_today_usd ? spendWords(node)?.replace(' today', '') : null
   const knowsNever = useContext(KnowsNeverContext)
-  const today = todayWords(node) ?? (knowsNever ? 'never ran' : '')
+  const today = todayWords(node) ?? (knowsNever ? 'never ran' : node.detail)
   return (
     <>
       {work ? (
