@@ -92,3 +92,16 @@ test('what is typed into the form of a part goes along to its new name, and is s
   await panelOf(page).getByRole('button', { name: 'Discard it' }).click()
   await expect(panelOf(page)).toHaveCount(0)
 })
+
+test('the page of a project shows by itself what others change in it', async ({ page, daemon }) => {
+  await page.clock.install()
+  const id = await edit(page, daemon)
+  await goTo(page, `${daemon.url}/projects/${id}?tab=parts`)
+  await expect(page.getByRole('link', { name: 'watch', exact: true })).toBeVisible()
+  await daemon.call('POST', '/api/agents/builtin/watch/rename', { to: 'guard' })
+  await daemon.call('POST', `/api/projects/${id}/pause`, {})
+  await page.clock.fastForward(16_000)
+  await expect(page.getByRole('link', { name: 'guard', exact: true })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'watch', exact: true })).toHaveCount(0)
+  await expect(page.getByRole('button', { name: 'Resume' })).toBeVisible()
+})

@@ -28,12 +28,16 @@ const GraphTab = lazyFrom(() => import('./graph-tab.tsx'))('default')
 /** What its tabs were called before. */
 const WAS = { results: 'findings', keys: 'settings' }
 
+/** What others change is seen after this, at the latest. */
+const FRESH_MS = 15_000
+
 export default function ProjectPage() {
   const { id = '' } = useParams()
   const [query] = useSearchParams()
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.project(id),
     queryFn: () => declared.project(id),
+    refetchInterval: FRESH_MS,
   })
   const isDrawn = query.get('tab') === 'graph'
   // Its line stands above all else: the page is drawn once, with it.
@@ -41,6 +45,7 @@ export default function ProjectPage() {
     queryKey: dkeys.of(id, 'outline'),
     queryFn: () => declared.outline(id),
     enabled: !isDrawn,
+    refetchInterval: FRESH_MS,
   })
   if (isPending || (outline.isPending && !isDrawn)) return <LoadingRows />
   if (error)
@@ -122,16 +127,14 @@ function About({ project, short }: { project: Project; short: boolean }) {
   )
 }
 
-const HEALTH_FRESH_MS = 15_000
-
 /** As it was read with the project, and read again by itself. */
 function Health({ project: { id, health }, detailed }: { project: Project; detailed: boolean }) {
   const queries = useQueryClient()
   const { data = health, error } = useQuery({
     queryKey: dkeys.of(id, 'health'),
     queryFn: () => declared.health(id),
-    staleTime: HEALTH_FRESH_MS,
-    refetchInterval: HEALTH_FRESH_MS,
+    staleTime: FRESH_MS,
+    refetchInterval: FRESH_MS,
     ...(health ? { initialData: health } : {}),
   })
   const isGone = error instanceof ApiError && error.status === 404
