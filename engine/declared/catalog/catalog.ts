@@ -204,7 +204,8 @@ function hasSecret({ kinds }: Viewed, { section, name, inner }: ReturnType<typeo
 /** Each file by name; `plan` and `imported_at` of the whole are those of the file imported last. */
 function driftOf(declared: Declared, remembered: RememberedFiles): CatalogDrift {
   const kept = remembered.all()
-  const files = kept.map((file) => fileDrift(declared, file))
+  const wiring = kept.filter(({ text }) => text.includes('wiring'))
+  const files = kept.map((file) => fileDrift(declared, file, wiring))
   const renamed = files.flatMap(({ plan }) => (plan ? namesBefore(plan) : []))
   const unmanaged = kept.length ? unmanagedBy(declared, new Set([...namedByFiles(kept), ...renamed])) : []
   const last = files.find(({ name }) => name === remembered.newest()?.name)
@@ -219,10 +220,18 @@ function driftOf(declared: Declared, remembered: RememberedFiles): CatalogDrift 
 
 const hasDrifted = ({ plan }: CatalogFileDrift): boolean => plan === null || plan.changes.length > 0
 
-function fileDrift(declared: Declared, file: RememberedFile): CatalogFileDrift {
+/** @param wiring the files that may wire what this one declares: that is not of this one to say */
+function fileDrift(
+  declared: Declared,
+  file: RememberedFile,
+  wiring: readonly RememberedFile[],
+): CatalogFileDrift {
   const { name, text, imported_at } = file
   // What an import was allowed to do is not asked again; what it said is what was applied last.
-  const { plan, problems } = checkFile(declared, { yaml: text, name }, true, [file])
+  const { plan, problems } = checkFile(declared, { yaml: text, name }, true, [
+    file,
+    ...wiring.filter((other) => other !== file),
+  ])
   return {
     name,
     imported_at: new Date(imported_at).toISOString(),

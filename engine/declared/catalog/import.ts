@@ -33,6 +33,7 @@ import {
   DEFAULT_TEMPLATE,
   defaultProject,
   HANDOFF_COOLDOWN,
+  handoffsOf,
   newProjectId,
   ownerOf,
   type ProjectDoc,
@@ -42,6 +43,7 @@ import {
   usersOf,
   withHandoff,
   withHandoffsOf,
+  withoutParts,
   withUses,
   withWake,
 } from '../../model/project.ts'
@@ -79,6 +81,7 @@ import {
   tellEntityConflicts,
   tellPruned,
 } from './import-run.ts'
+import { doomedBy, useOf, wireOf } from './texts.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -323,9 +326,11 @@ interface HomeWiring {
   handoffs: NonNullable<ProjectDoc['handoffs']>
 }
 
-/** An agent's own entry wires it in its home: the project that made it, else the Default one. */
+/** An agent's own entry wires it in its home: the project that made it, else Default; rows of another catalog stay. */
 function stageAgentWiring(run: ImportRun): void {
-  const { edit, catalog, at } = run
+  const { edit, catalog, at, spared } = run
+  const isOfOther = (home: string, row: { wake: string } | { verdict: string; to: string }, agent: string) =>
+    spared.has(wireOf({ project: projectOf(edit, home).name, agent, ...row }))
   const homes = new Map<string, HomeWiring>()
   const wiringIn = (home: string): HomeWiring => {
     const known = homes.get(home)
@@ -346,11 +351,14 @@ function stageAgentWiring(run: ImportRun): void {
       at(['agents', i, 'trigger'], () => {
         if ((trigger && !isPartThere(run, 'trigger', trigger)) || !isThere) return
         const { wakes } = wiringIn(home)
-        for (const [other, agents] of Object.entries(wakes)) if (other !== trigger) delete agents[name]
-        if (trigger) wakes[trigger] = { ...wakes[trigger], [name]: { enabled: enabled ?? false } }
+        for (const [other, agents] of Object.entries(wakes))
+          if (other !== trigger && !isOfOther(home, { wake: other }, name)) delete agents[name]
+        if (trigger && !isOfOther(home, { wake: trigger }, name))
+          wakes[trigger] = { ...wakes[trigger], [name]: { enabled: enabled ?? false } }
       })
     } else if (enabled !== undefined && isThere)
-      for (const agents of Object.values(wiringIn(home).wakes)) if (agents[name]) agents[name] = { enabled }
+      for (const [wake, agents] of Object.entries(wiringIn(home).wakes))
+        if (agents[name] && !isOfOther(home, { wake }, name)) agents[name] = { enabled }
     if (handoffs !== undefined)
       at(['agents', i, 'handoffs'], () => {
         const there = handoffs.map(({ agent }, n) =>
@@ -359,8 +367,12 @@ function stageAgentWiring(run: ImportRun): void {
         const rows = normaliseHandoffs(name, handoffs)
         if (!isThere || !there.every(Boolean)) return
         const wiring = wiringIn(home)
-        wiring.handoffs[name] = withHandoffsOf({ ...projectOf(edit, home), handoffs: {} }, name, rows)
-          .handoffs![name]!
+        const others = handoffsOf({ ...projectOf(edit, home), ...wiring }, name).filter(
+          ({ agent: to, verdict }) => isOfOther(home, { verdict, to }, name),
+        )
+        wiring.handoffs[name] = withHandoffsOf(projectOf(edit, home), name, [...rows, ...others]).handoffs![
+          name
+        ]!
       })
   })
   for (const [home, wiring] of homes) putProject(edit, home, { ...projectOf(edit, home), ...wiring })
@@ -383,17 +395,21 @@ function stageProjects(run: ImportRun, isDue: (entry: CatalogProject) => boolean
 }
 
 /**
- * What the custom projects of a pruning file list is all that they have, but for skills. They let go of it before the
- * first of them takes what it lists: else a part would stay with the one that no longer lists it.
+ * What the custom projects of a pruning file list is all that they have, but for skills and what another catalog puts
+ * there. They let go of it before the first of them takes what it lists: else a part would stay with the one that no
+ * longer lists it.
  */
-function emptyCustom({ edit, catalog, prune }: ImportRun): void {
+function emptyCustom({ edit, catalog, prune, spared }: ImportRun): void {
   if (!prune) return
   const listed = new Set(
     (catalog.projects ?? []).flatMap(({ name, template }) => (template === CUSTOM_TEMPLATE ? [name] : [])),
   )
   for (const [id, doc] of projectsOf(edit))
-    if (doc.template === CUSTOM_TEMPLATE && listed.has(doc.name))
-      putProject(edit, id, { ...doc, uses: doc.uses.skill ? { skill: doc.uses.skill } : {} })
+    if (doc.template === CUSTOM_TEMPLATE && listed.has(doc.name)) {
+      const stays = (kind: PartKind, name: string) =>
+        kind === 'skill' || spared.has(useOf(doc.name, kind, name))
+      putProject(edit, id, { ...doc, uses: withoutParts(doc, (kind, name) => !stays(kind, name)).uses })
+    }
 }
 
 function stageProjectEntry(run: ImportRun, entry: CatalogProject, index: number): void {
@@ -492,15 +508,6 @@ function stageWiringRows(run: ImportRun): void {
 
 /* What a pruning import deletes: parts and projects the file does not name, and wiring it lacks. */
 
-/** Projects that a pruning import deletes. */
-function doomedBy(edit: Edit, catalog: Catalog, spared: ReadonlySet<string>): Set<string> {
-  const named = new Set((catalog.projects ?? []).map((entry) => entry.name))
-  const isKept = ({ name, template, draft }: ProjectDoc) =>
-    template === DEFAULT_TEMPLATE || draft || named.has(name) || spared.has(`projects:${name}`)
-  const found = [...projectsOf(edit)].filter(([id, doc]) => !isKept(doc) && edit.stored('project', id))
-  return new Set(found.map(([id]) => id))
-}
-
 /** What the file names stays, also where nobody else uses it than a project that goes. */
 function keepNamed({ edit, catalog, doomed }: ImportRun): void {
   if (doomed.size === 0) return
@@ -548,13 +555,7 @@ function stagePrune(run: ImportRun): void {
 /** Wakes and handoffs of hand-made projects that neither an agent's entry nor a row says. */
 function pruneWiring(run: ImportRun): void {
   const { edit, catalog, spared } = run
-  const said = new Set<string>()
-  for (const row of catalog.wiring ?? [])
-    said.add(
-      'wake' in row
-        ? `${row.project}|${row.wake}>${row.agent}`
-        : `${row.project}|${row.agent}/${row.verdict.toLowerCase()}/${row.to}`,
-    )
+  const said = new Set([...spared, ...(catalog.wiring ?? []).map((row) => wireOf(row))])
   const atHome = new Map(
     (catalog.agents ?? []).map((entry) => [`${homeOf(run, entry)}|${entry.name}`, entry]),
   )
@@ -566,7 +567,7 @@ function pruneWiring(run: ImportRun): void {
         Object.fromEntries(
           Object.entries(agents).filter(
             ([agent]) =>
-              said.has(`${doc.name}|${trigger}>${agent}`) ||
+              said.has(wireOf({ project: doc.name, wake: trigger, agent })) ||
               spared.has(`agents:${agent}`) ||
               atHome.get(`${id}|${agent}`)?.trigger === trigger,
           ),
@@ -582,7 +583,7 @@ function pruneWiring(run: ImportRun): void {
             Object.fromEntries(
               Object.entries(targets).filter(
                 ([to]) =>
-                  said.has(`${doc.name}|${agent}/${verdict}/${to}`) ||
+                  said.has(wireOf({ project: doc.name, agent, verdict, to })) ||
                   spared.has(`agents:${agent}`) ||
                   atHome
                     .get(`${id}|${agent}`)

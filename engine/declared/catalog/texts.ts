@@ -1,4 +1,5 @@
 /** The texts of an import as one catalog, and who owns which part: a catalog that carries its name owns what it declares. */
+import { SECTION_OF } from '../../../schemas/kinds.ts'
 import type { Catalog, CatalogCheck, CatalogMoved, CatalogProblem } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { MOVED_KEY, moveFaults, movesOf } from '../../gitops/moved.ts'
@@ -6,10 +7,12 @@ import { identityOf } from '../../gitops/render.ts'
 import { pathText, sizeFault } from '../../gitops/tree.ts'
 import { isCompact, readCatalog, type Sound, soundOf } from '../../gitops/update.ts'
 import type { Database } from '../../log/store/handle.ts'
+import { type Edit, type PartKind, partKinds } from '../../model/documents.ts'
+import { DEFAULT_TEMPLATE, type ProjectDoc, projectsOf } from '../../model/project.ts'
 import type { Locate } from './import-run.ts'
 
 /** Sections of parts and projects. */
-export const SECTIONS = ['sources', 'triggers', 'agents', 'mcp_servers', 'projects', 'skills'] as const
+export const SECTIONS = Object.values(SECTION_OF)
 
 export interface KeptText {
   name: string
@@ -185,15 +188,50 @@ export function ownedByOthers(
         const { line, column } = hasLines ? locate([section, i]) : { line: 0, column: 0 }
         owned.set(`${section}:${entry.name}`, hasLines ? `${name}:${line}:${column}` : name)
       }
+    for (const use of usesIn(catalog)) owned.set(use, name)
   }
   return owned
 }
+
+/** What a catalog puts into projects and wires there, as pruning by the catalog of such a project asks for it. */
+function usesIn(catalog: Catalog): string[] {
+  const said: [string | undefined, PartKind, string][] = []
+  for (const kind of partKinds)
+    for (const entry of (catalog[SECTION_OF[kind]] ?? []) as Placed[])
+      for (const project of [entry.project, ...(entry.projects ?? []), ...(entry.used_by ?? [])])
+        said.push([project, kind, entry.name])
+  return [
+    ...said.flatMap(([project, kind, name]) => (project === undefined ? [] : [useOf(project, kind, name)])),
+    ...(catalog.wiring ?? []).map((row) => wireOf(row)),
+  ]
+}
+
+type Placed = { name: string; project?: string; projects?: string[]; used_by?: string[] }
+
+/** That a project has a part, as a key of what pruning leaves. */
+export const useOf = (project: string, kind: PartKind, name: string): string =>
+  `uses:${project}|${kind}|${name}`
+
+/** A row of wiring, as a key of what pruning leaves. */
+export const wireOf = (row: NonNullable<Catalog['wiring']>[number]): string =>
+  'wake' in row
+    ? `wires:${row.project}|${row.wake}>${row.agent}`
+    : `wires:${row.project}|${row.agent}/${row.verdict.toLowerCase()}/${row.to}`
 
 /** What pruning leaves: a catalog without a name speaks for the whole instance. */
 export const sparedBy = (
   files: readonly KeptText[],
   owned: ReadonlyMap<string, string>,
 ): ReadonlySet<string> => new Set(files.some(({ carries }) => carries) ? owned.keys() : [])
+
+/** Projects that a pruning import deletes. */
+export function doomedBy(edit: Edit, catalog: Catalog, spared: ReadonlySet<string>): Set<string> {
+  const named = new Set((catalog.projects ?? []).map((entry) => entry.name))
+  const isKept = ({ name, template, draft }: ProjectDoc) =>
+    template === DEFAULT_TEMPLATE || draft || named.has(name) || spared.has(`projects:${name}`)
+  const found = [...projectsOf(edit)].filter(([id, doc]) => !isKept(doc) && edit.stored('project', id))
+  return new Set(found.map(([id]) => id))
+}
 
 /** Parts of a catalog that carries its name which another owns. */
 export function contestedIn(

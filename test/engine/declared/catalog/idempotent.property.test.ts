@@ -1,13 +1,23 @@
 /** Catalogs at random: what is applied is planned as no change, and what is exported says the instance. */
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createEngine } from '../../../../engine/local.ts'
-import { randomCatalog } from './random-catalog.ts'
+import { type RandomCatalog, randomCatalog } from './random-catalog.ts'
 
 const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'catalog' as const }
-const open = () => createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
-type Engine = ReturnType<typeof open>
+const opened: Engine[] = []
+const open = (): Engine => {
+  const engine = createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
+  opened.push(engine)
+  return engine
+}
+/** Closes those of a run: each holds some 5 MB. */
+const closeAll = async (): Promise<void> => {
+  for (const engine of opened.splice(0)) await engine.close()
+}
+type Engine = ReturnType<typeof createEngine>
 const RUNS = 12
+afterEach(closeAll)
 
 /** What importing a file would do, by object and field. */
 async function planned(engine: Engine, yaml: string, prune: boolean): Promise<string[]> {
@@ -106,5 +116,45 @@ describe('any catalog', () => {
       }),
       { numRuns: RUNS },
     )
+  })
+})
+
+/** A catalog as two, each with its name: what is in which is said by `at`. */
+function asTwo(catalog: RandomCatalog, at: readonly boolean[]): [string, string] {
+  const two: Record<string, unknown>[] = [{ catalog: 'one' }, { catalog: 'two' }]
+  let n = 0
+  for (const [section, entries] of Object.entries(catalog))
+    for (const entry of entries) {
+      const own = two[at[n++ % at.length] ? 0 : 1]!
+      own[section] = [...((own[section] ?? []) as unknown[]), entry]
+    }
+  return [JSON.stringify(two[0]), JSON.stringify(two[1])]
+}
+
+describe('any two catalogs of one instance, whatever of one is in which', () => {
+  it('are planned as no change after they were applied, together and each by itself, and are no drift', async () => {
+    let alone = 0
+    const choices = fc.array(fc.boolean(), { minLength: 3, maxLength: 9 })
+    await fc.assert(
+      fc.asyncProperty(randomCatalog, choices, fc.boolean(), async (catalog, at, prune) => {
+        const engine = open()
+        const [yaml, other] = asTwo(catalog, at)
+        const body = { yaml, others: [{ name: 'two', yaml: other }], allow_empty: true, max_deletions: 99 }
+        if ((await engine.checkCatalog(body)).problems.length) return closeAll()
+        await engine.importCatalog(body, BY)
+        for (const own of [yaml, other]) {
+          const checked = await engine.checkCatalog({ ...body, yaml: own, others: [], prune })
+          // One that wires what the other deletes with its project, say, cannot be applied by itself.
+          if (checked.problems.length) continue
+          expect(checked.plan!.changes.filter(({ action }) => action !== 'none')).toEqual([])
+          alone++
+        }
+        const { files } = await engine.catalogDrift()
+        expect(files.map(({ plan }) => plan?.changes ?? [])).toEqual([[], []])
+        return closeAll()
+      }),
+      { numRuns: RUNS * 2 },
+    )
+    expect(alone).toBeGreaterThan(RUNS)
   })
 })

@@ -133,3 +133,56 @@ describe('one text', () => {
     })
   })
 })
+
+describe('two catalogs, of which one puts parts into a project of the other', () => {
+  const platform = JSON.stringify({
+    catalog: 'platform',
+    sources: [{ name: 'gateway', connector: 'webhook', projects: ['Shop'] }],
+    agents: [{ name: 'digger', prompt: 'Dig.', project: 'Shop', trigger: '', handoffs: [] }],
+    projects: [{ template: 'custom', name: 'Shop' }],
+  })
+  const team = JSON.stringify({
+    catalog: 'team',
+    sources: [{ name: 'orders', connector: 'webhook', projects: ['Shop'] }],
+    triggers: [
+      { name: 'errors', project: 'Shop', sources: ['gateway'], condition: { event: 'any' } },
+      { name: 'slow', project: 'Shop', sources: ['orders'], condition: { event: 'any' } },
+    ],
+    agents: [{ name: 'first-look', prompt: 'Look.', project: 'Shop', trigger: 'errors', enabled: true }],
+    entities: [{ name: 'checkout', is: ['service=checkout', 'deployment=checkout'] }],
+    wiring: [
+      { project: 'Shop', wake: 'slow', agent: 'digger' },
+      { project: 'Shop', agent: 'digger', verdict: 'dig', to: 'first-look' },
+    ],
+  })
+  const changesOf = async (engine: ReturnType<typeof open>, yaml: string) =>
+    (await engine.checkCatalog({ yaml, prune: true })).plan?.changes.filter(({ action }) => action !== 'none')
+
+  it('are no drift, and pruning by either takes nothing of the other away', async () => {
+    const engine = open()
+    await engine.importCatalog({ yaml: platform, others: [{ name: 'team', yaml: team }] }, BY)
+    const { files } = await engine.catalogDrift()
+    expect(files.map(({ name, plan }) => [name, plan?.changes])).toEqual([
+      ['platform', []],
+      ['team', []],
+    ])
+    for (const yaml of [platform, team]) expect(await changesOf(engine, yaml)).toEqual([])
+  })
+
+  it('let what the project has by hand alone go, as pruning always did', async () => {
+    const engine = open()
+    await engine.importCatalog({ yaml: platform, others: [{ name: 'team', yaml: team }] }, BY)
+    const spec = { prompt: 'Mine.' }
+    const operations = [{ op: 'put' as const, kind: 'agent' as const, name: 'mine', project: 'Shop', spec }]
+    await engine.applyChangeSet({ operations }, BY)
+    expect(await changesOf(engine, platform)).toMatchObject([{ action: 'delete', name: 'mine' }, {}])
+  })
+
+  it('may not both declare an entity', async () => {
+    const engine = open()
+    await engine.importCatalog({ yaml: team, others: [{ name: 'platform', yaml: platform }] }, BY)
+    const entities = [{ name: 'checkout', is: ['service=checkout', 'deployment=checkout'] }]
+    const { problems } = await engine.checkCatalog({ yaml: JSON.stringify({ catalog: 'web', entities }) })
+    expect(problems).toMatchObject([{ message: expect.stringContaining('belongs to the catalog team') }])
+  })
+})
