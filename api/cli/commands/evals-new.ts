@@ -1,4 +1,5 @@
 /** `svc evals new --run`: a run of the past as a scenario, with stand-ins for whom its events are about. */
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Command } from 'commander'
@@ -87,10 +88,18 @@ async function make(io: Io, flags: Flags): Promise<void> {
     throw new CliError(`the scenario would be ${Math.round(bytes.length / 1e6)} MB, 20 at most`, EXIT.data)
   if (!flags.json) tellFrozen(io, frozen, bytes.length)
   const folder = join(flags.out, run.id)
-  if (!flags.yes && !(await io.confirm(`Write it to ${folder}?`)))
+  const truth = `${JSON.stringify(frozen.truth, null, 2)}\n`
+  const isOther = isOtherThan(join(folder, 'truth.json'), truth)
+  if (isOther && flags.yes)
+    throw new CliError(
+      `${folder} has a scenario already, whose truth.json says otherwise: name another --out, delete the folder, or leave out --yes to be asked`,
+      EXIT.data,
+    )
+  const question = isOther ? `Write it over the other scenario in ${folder}?` : `Write it to ${folder}?`
+  if (!flags.yes && !(await io.confirm(question)))
     throw io.isTerminal ? new CliError('nothing was written') : usageError('say --yes to write it')
   writeInFolder(join(folder, 'events.ndjson.gz'), bytes)
-  writeInFolder(join(folder, 'truth.json'), `${JSON.stringify(frozen.truth, null, 2)}\n`)
+  writeInFolder(join(folder, 'truth.json'), truth)
   const incident = { truth: frozen.truth, events: frozen.events }
   const pack = { incidents: [{ id: run.id, load: () => incident }], noise: {} }
   const unfit = await checkPack(createEngine, pack, { noise: 0 })
@@ -101,6 +110,10 @@ async function make(io: Io, flags: Flags): Promise<void> {
   io.out(`wrote ${folder}\n`)
   for (const { why } of unfit) io.err(`${paint(io, 'yellow', 'not fit yet')}: ${escapeLine(why)}\n`)
 }
+
+/** Whether there is another text than this: what people wrote into a scenario, above all. */
+const isOtherThan = (path: string, text: string): boolean =>
+  existsSync(path) && readFileSync(path, 'utf8') !== text
 
 type Freeze = typeof import('../../../engine/local.ts')['freezeRun']
 

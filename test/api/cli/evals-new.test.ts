@@ -1,5 +1,5 @@
 /** `svc evals new`: a run of a real engine over the real API; a scripted server is in place of the model. */
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -77,6 +77,22 @@ it('a wrong finding becomes a scenario by its run and the event that was the cau
   expect(lines).not.toContain('The price is wrong')
   const scripted = await svc(['evals', 'run', '--pack', folder, '--noise', '0', '--scripted'])
   expect(scripted.out).toMatch(/\n0 +script rules +1 +1 +1\.00/)
+})
+
+it('writes over no scenario that somebody edited, unless it is asked and told to', async () => {
+  const path = join(folder, run, 'truth.json')
+  const made = text('truth.json').toString()
+  const again = ['--cause', events[0]!, '--effect', `${events[1]},${events[2]}`]
+  expect((await make(...again, '--yes')).code).toBe(0)
+  const edited = made.replace('"shop"', '"the shop"')
+  writeFileSync(path, edited)
+  const { code, err } = await make(...again, '--yes')
+  expect([code, err]).toEqual([65, expect.stringContaining('whose truth.json says otherwise')])
+  expect(text('truth.json').toString()).toBe(edited)
+  const args = ['evals', 'new', '--run', run, '--out', folder, '--svcd', url, ...again]
+  expect((await svc(args, { isTerminal: true, confirm: true })).code).toBe(0)
+  expect(text('truth.json').toString()).toBe(made)
+  rmSync(join(folder, run), { recursive: true })
 })
 
 it('replaces a name that only sentences have, where it is named', async () => {
