@@ -57,6 +57,13 @@ describe('a secret parameter of a template', () => {
     await replan(id, { service: 'shop', github_secret: null })
     const { config } = await svc.get<{ config: Fields }>(SOURCE)
     expect([config.signature_scheme, config.signature_secret]).toEqual([undefined, undefined])
+    expect(await stateOf(id, 'deploys')).toBe('planned')
+    await replan(id, { ...FIRST, github_secret: 'again' })
+    expect([await deliver('again'), await deliver('first-secret')]).toEqual([202, 401])
+    const { connector, poll, config: now } = await svc.get<Fields & { config: Fields }>(SOURCE)
+    const { signature_scheme: _scheme, ...bare } = { ...now, signature_secret: '' } as Fields
+    await svc.put(SOURCE, { name: 'shop-deploys', connector, ...(poll ? { poll } : {}), config: bare })
+    expect(await stateOf(id, 'deploys')).toBe('customized')
   })
 
   it('a catalog import with a new secret shows it as changed, without its value, and applies it', async () => {

@@ -164,7 +164,10 @@ function matches(
 ): boolean {
   if (digestOf(mask(doc)) !== digest) return false
   const secretsIn = (of: Doc | null | undefined) => (of ? secretsOf(of, mask(of), fingerprint) : undefined)
-  return secretsIn(doc) === (secrets ?? secretsIn(before))
+  const now = secretsIn(doc)
+  if (secrets !== undefined) return now === secrets
+  // One that a hand took out is missed by the digest already.
+  return !now || now === secretsIn(before)
 }
 
 function ownershipEvent(
