@@ -1,6 +1,9 @@
 /** What a template leaves to be set up by hand: the steps, a command that tries each, and where to read more. */
 import { Anchor, List, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import type { Template } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
+import { stepCommand } from '../../lib/step-command.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 
 /** @param isMade the project is there, and its sources have pages of their own */
@@ -11,6 +14,8 @@ export function SetupSteps({
   template: Pick<Template, 'setup' | 'guide'>
   isMade: boolean
 }) {
+  const { data: capabilities } = useQuery({ queryKey: keys.capabilities, queryFn: api.capabilities })
+  const isSecured = capabilities?.auth_required ?? false
   const sends = setup.some(({ command }) => command?.includes('$INGEST_KEY'))
   return (
     <Stack gap="xs">
@@ -23,7 +28,7 @@ export function SetupSteps({
             {text && <Text size="sm">{text}</Text>}
             {command && (
               <CopyBlock
-                value={command.replaceAll('$SVCD_URL', window.location.origin)}
+                value={stepCommand(command, window.location.origin, isSecured)}
                 label={`Copy the command of: ${title}`}
               />
             )}
@@ -32,6 +37,8 @@ export function SetupSteps({
       </List>
       {sends && (
         <Text size="sm" c="dimmed">
+          <code>$INGEST_KEY</code> is the end of the address of the source, after /ingest/
+          {isSecured ? ', and $SVC_AUTH_TOKEN a key with scope ingest' : ''}.{' '}
           {isMade
             ? 'The page of each source has its address, and a command that is ready to run.'
             : 'The address of each source is on its page once the project is made.'}
