@@ -244,6 +244,8 @@ export type EventTypeField = string
 export type TextTemplate = string
 /** Field with the time of an entry: ISO 8601, or seconds or milliseconds since 1970. */
 export type EventTimeField = string
+/** Time zone of times of entries that say none, such as Europe/Berlin. Without it they are UTC. */
+export type TimeZone1 = string
 /** Folder of the journal, one that SVC_JOURNAL names; without it the journal of the machine. */
 export type Folder = string
 /**
@@ -330,6 +332,8 @@ export type Table = string
 export type CursorColumn = string
 /** Column with the time of the event. The cursor column when that holds times, else the time of the poll. */
 export type TimeColumn = string
+/** Time zone of columns of the type timestamp without time zone, such as Europe/Berlin. Without it they are UTC. */
+export type TimeZone2 = string
 /** Columns to store, separated by commas; the cursor, key, time and label columns come along. All when empty. */
 export type Columns = string
 /** Rows read at once; while there are more, the next poll follows at once. */
@@ -408,7 +412,7 @@ export type Documents = {
   }
 }[]
 /** Time zone of senders whose times say none, such as Europe/Berlin: the older form, RFC 3164. */
-export type TimeZone1 = string
+export type TimeZone3 = string
 /** Signature secret of the drain. With it every body must be signed, and the URL needs no key. */
 export type SignatureSecret = string
 /** The secret before, accepted as well while the drain moves to the new one. */
@@ -431,6 +435,8 @@ export type EventTimeField1 = string
  * Payload field with the time at which what happened was over, such as endsAt: where it has one, that is the event's time, and else the one of event_time_field. 0, the year 1, a time that is ahead and one before that of event_time_field are none.
  */
 export type EventEndField = string
+/** Time zone of times in the fields named above that say none, such as Europe/Berlin. Without it they are UTC. */
+export type TimeZone4 = string
 /** Payload field that identifies an item; a repeat within 72 hours is not stored again. */
 export type DeduplicationField = string
 /**
@@ -3564,6 +3570,7 @@ export interface HttpPollConfig {
   event_type_field?: EventTypeField
   text_template?: TextTemplate
   event_time_field?: EventTimeField
+  zone?: TimeZone1
   /**
    * Labels put on each event; the primary one is the entity key.
    *
@@ -3668,6 +3675,7 @@ export interface PostgresConfig {
   table: Table
   cursor_column: CursorColumn
   time_column?: TimeColumn
+  zone?: TimeZone2
   columns?: Columns
   limit?: RowsAPoll
   text_template?: TextTemplate1
@@ -3732,7 +3740,7 @@ export interface ReferenceConfig {
 }
 /** Messages of syslog senders: RFC 5424 and the older RFC 3164, over TCP and UDP. */
 export interface SyslogConfig {
-  zone?: TimeZone1
+  zone?: TimeZone3
   /**
    * Labels put on each event; the primary one is the entity key.
    *
@@ -3760,6 +3768,7 @@ export interface WebhookConfig {
   text_template?: TextTemplate2
   event_time_field?: EventTimeField1
   event_end_field?: EventEndField
+  zone?: TimeZone4
   dedupe_field?: DeduplicationField
   items_field?: ListOfItems
   signature_scheme?: SignatureScheme

@@ -323,7 +323,7 @@ const zoneOf =
 export const ownZone: Zone = zoneOf((epoch) => -new Date(epoch).getTimezoneOffset() * 60_000)
 
 /** Whether it is a name of the database of time zones, such as Europe/Berlin. */
-export function isZone(name: string): boolean {
+function isZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: name })
     return true
@@ -331,6 +331,20 @@ export function isZone(name: string): boolean {
     // RangeError is how Intl says no.
     return false
   }
+}
+
+/** Rules of a config's zone. @returns a sentence per fault. */
+export const zoneFaults = (zone: string | undefined): string[] =>
+  zone === undefined || isZone(zone)
+    ? []
+    : ['zone must be the name of a time zone, such as Europe/Berlin or UTC']
+
+/** @param zone one that `isZone`. @returns a function of what is given for a time: where it is a text that says no zone, it is of this one */
+export function timesIn(zone: string | undefined): (given: unknown) => unknown {
+  if (zone === undefined) return (given) => given
+  const local = compileZone(zone)
+  return (given) =>
+    typeof given === 'string' && given !== '' ? ({ given, zone: local } satisfies LocalTime) : given
 }
 
 /** @param name one that `isZone`. */

@@ -11,7 +11,7 @@ import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type { FileConfig } from '../../../schemas/types.ts'
 import { oneLine } from '../../log/ingest/label.ts'
-import { compileZone, isZone } from '../../log/ingest/time.ts'
+import { compileZone, zoneFaults } from '../../log/ingest/time.ts'
 import { compileGroups, compileSearch, groupNames, patternFault } from '../../model/pattern.ts'
 import { type MappedEvent, type PollConnector, type Polled, type Reach, UpstreamError } from './connector.ts'
 import {
@@ -97,8 +97,7 @@ function faultsOf(config: FileConfig): string[] {
     faults.push('label_pattern must have a named group, such as (?P<order>ORD-[0-9]+)')
   if (dirname(config.path).includes('*'))
     faults.push('path may have * in its last part alone, such as /var/log/app/*.log')
-  if (config.zone !== undefined && !isZone(config.zone))
-    faults.push('zone must be the name of a time zone, such as Europe/Berlin or UTC')
+  faults.push(...zoneFaults(config.zone))
   if (resolve(config.path) !== config.path) faults.push('path must have no . or .. in it')
   return faults
 }

@@ -9,7 +9,7 @@ import { isDeeper, parseDigits } from '../../log/ingest/json.ts'
 import { compileField, lookup } from '../../log/ingest/json-project.ts'
 import { compileTemplate, oneLine, summarise, templateFields } from '../../log/ingest/label.ts'
 import { type Entries, entriesAt } from '../../log/ingest/split.ts'
-import { parseEventTime } from '../../log/ingest/time.ts'
+import { parseEventTime, timesIn, zoneFaults } from '../../log/ingest/time.ts'
 import { EgressError } from '../../net/fetch.ts'
 import {
   ANSWER_BYTES,
@@ -496,6 +496,7 @@ export function requestFaults(config: HttpPollConfig): string[] {
   return [
     ...urlFaults(url),
     ...pagingFaults(config),
+    ...zoneFaults(config.zone),
     ...(body !== undefined && method !== 'POST' ? ['config.body is only sent with method POST'] : []),
     ...(twice === undefined
       ? []
@@ -574,6 +575,7 @@ export function compileMapping(config: HttpPollConfig): ReturnType<MappingConnec
   const { event_type: fixed = EVENT_TYPE, event_type_field: typeField, id_field: idField } = config
   const typeOf = compileField(typeField ?? '')
   const timeOf = compileField(config.event_time_field ?? '')
+  const timed = timesIn(config.zone)
   const keyOf = compileField(idField ?? '')
   const template = compileTemplate(config.text_template ?? '')
   return (item) => {
@@ -583,7 +585,7 @@ export function compileMapping(config: HttpPollConfig): ReturnType<MappingConnec
         eventType:
           typeField === undefined ? fixed : oneLine(scalar(typeOf(context)) ?? fixed, EVENT_TYPE_MAX),
         text: template(context).trim() || summarise(item.whole()),
-        eventTime: config.event_time_field === undefined ? undefined : timeOf(context),
+        eventTime: config.event_time_field === undefined ? undefined : timed(timeOf(context)),
         context,
         dedupeKey: idField === undefined ? undefined : scalar(keyOf(context)),
       },

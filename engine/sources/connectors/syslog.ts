@@ -7,7 +7,7 @@ import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { SyslogConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { oneLine } from '../../log/ingest/label.ts'
-import { compileZone, isZone, type Zone } from '../../log/ingest/time.ts'
+import { compileZone, type Zone, zoneFaults } from '../../log/ingest/time.ts'
 import { levelNamed } from '../../model/units.ts'
 import { type Item, type MappedEvent, objectOf, type PushConnector, scalar } from './connector.ts'
 import { jsonLine, messageOf, plainLine } from './upstream.ts'
@@ -40,10 +40,7 @@ export const syslog: PushConnector = {
     { name: 'json', help: 'Fields of a JSON message by json.<name>, where its name is taken.' },
     { name: 'from', help: 'Address the message came from.' },
   ],
-  validate: ({ zone }: FieldsOf<SyslogConfig>) =>
-    zone === undefined || isZone(zone)
-      ? []
-      : ['zone must be the name of a time zone, such as Europe/Berlin or UTC'],
+  validate: ({ zone }: FieldsOf<SyslogConfig>) => zoneFaults(zone),
   compile: (config) => compileSyslog(config as SyslogConfig),
   fields: () => [
     ...['host', 'app', 'severity', 'facility', 'msgid', 'message', 'from'],

@@ -7,6 +7,7 @@ import { isDeeper, parseDigits, parseForWriting } from '../../log/ingest/json.ts
 import { compileField } from '../../log/ingest/json-project.ts'
 import { compileTemplate, oneLine, parseTemplate, summarise, templateFields } from '../../log/ingest/label.ts'
 import { nestedEntriesAt } from '../../log/ingest/split.ts'
+import { timesIn, zoneFaults } from '../../log/ingest/time.ts'
 import { type Delivery, deliveryOf } from '../upstreams/github-deliveries.ts'
 import { type FlatMapping, type Item, type MappedEvent, type PushConnector, scalar } from './connector.ts'
 import { contextOf as itemContextOf } from './http-pages.ts'
@@ -62,10 +63,12 @@ function faultsOf({ preset, signature_scheme: scheme, ...config }: FieldsOf<Webh
     return [
       `preset ${preset} is not known${didYouMean(preset, Object.keys(presets()))}; there are ${Object.keys(presets()).join(', ')}`,
     ]
+  const faults = zoneFaults(config.zone)
   const isSet = config.signature_secret !== undefined || config.signature_secret_previous !== undefined
-  if (!isSet || scheme !== undefined || file?.signature) return []
+  if (!isSet || scheme !== undefined || file?.signature) return faults
   const sender = preset === undefined ? '' : `, and the sender of preset ${preset} does not sign`
   return [
+    ...faults,
     `signature_scheme must say how signature_secret is used: without it no signature is checked${sender}; set it, or clear the secret with ""`,
   ]
 }
@@ -85,6 +88,7 @@ function flatOf(config: WebhookConfig): FlatMapping | null {
   const { event_type: type = EVENT_TYPE, event_type_field: typeField, event_time_field: timeField } = config
   if (config.dedupe_field !== undefined || config.items_field !== undefined) return null
   if (config.preset !== undefined || config.event_end_field !== undefined) return null
+  if (config.zone !== undefined) return null
   return {
     type,
     ...(typeField === undefined ? {} : { typeField }),
@@ -115,6 +119,7 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
   const typeOf = compileField(typeField ?? '')
   const timeOf = compileField(timeField ?? '')
   const endOf = compileField(endField ?? '')
+  const timed = timesIn(config.zone)
   const keyOf = compileField(dedupeField ?? '')
   const template = compileTemplate(config.text_template ?? '')
   // Others that sign in their own way send this header too, with payloads of their own.
@@ -131,7 +136,7 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
     const delivery = event ? deliveryOf(event, item.whole()) : null
     const context = contextOf(item.value, headers, delivery, preset)
     const own = typeField === undefined ? undefined : scalar(typeOf(context))
-    const time = timeField === undefined ? undefined : timeOf(context)
+    const time = timeField === undefined ? undefined : timed(timeOf(context))
     const key = dedupeField === undefined ? undefined : scalar(keyOf(context))
     const read = preset?.read(context, headers)
     // What the config says goes before what GitHub or the preset says.
@@ -142,7 +147,7 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
       eventType: oneLine(own ?? says ?? fixed, EVENT_TYPE_MAX),
       text: plain(template(context).trim() || delivery?.text || read?.text || '') || summarise(item.whole()),
       eventTime: time ?? delivery?.eventTime ?? read?.time,
-      ...(endField === undefined ? {} : { endTime: endOf(context) }),
+      ...(endField === undefined ? {} : { endTime: timed(endOf(context)) }),
       context,
       ...stampedOf(delivery, read, fresh && !delivery ? senderOf(headers, item.value) : undefined),
       dedupeKey: isRepeat ? `preset:${read.dedupe}` : (key ?? deliveryKey(headers, place)),

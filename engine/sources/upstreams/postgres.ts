@@ -5,6 +5,7 @@ import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { Label, PostgresConfig } from '../../../schemas/types.ts'
 import { headsOf } from '../../log/ingest/json-project.ts'
 import { compileTemplate, oneLine, summarise, templateFields } from '../../log/ingest/label.ts'
+import { timesIn, zoneFaults } from '../../log/ingest/time.ts'
 import type { Item, MappedEvent, PollConnector, Polled, Reach } from '../connectors/connector.ts'
 import {
   type Column,
@@ -45,14 +46,15 @@ export const postgres: PollConnector = {
 }
 
 /** A reference to a variable is looked at when it is resolved. */
-function faultsOf({ dsn }: PostgresConfig): string[] {
+function faultsOf({ dsn, zone }: PostgresConfig): string[] {
   const fault = dsn?.startsWith('${') ? null : parseDsn(dsn ?? '')
-  return typeof fault === 'string' ? [fault] : []
+  return [...(typeof fault === 'string' ? [fault] : []), ...zoneFaults(zone)]
 }
 
 function compileRows(config: Partial<PostgresConfig>): (item: Item) => MappedEvent[] {
   const { table = '', cursor_column: cursor = '', time_column: time, text_template: template } = config
   const textOf = template === undefined ? null : compileTemplate(template)
+  const timed = timesIn(config.zone)
   const bare = table.replace(/^.*\./, '')
   const dsn = parseDsn(config.dsn ?? '')
   const place = { table: bare, ...(typeof dsn === 'string' ? {} : { database: dsn.database }) }
@@ -64,7 +66,7 @@ function compileRows(config: Partial<PostgresConfig>): (item: Item) => MappedEve
       {
         eventType: bare,
         text: textOf?.(row).trim() || tellingOf(row) || oneLine(summarise(item.whole()), TEXT_MAX),
-        eventTime: time === undefined ? momentOf(cellOf(cursor)) : cellOf(time),
+        eventTime: timed(time === undefined ? momentOf(cellOf(cursor)) : cellOf(time)),
         context: { ...place, ...row },
         dedupeKey: createHash('sha256').update(item.raw).digest('base64url'),
       },

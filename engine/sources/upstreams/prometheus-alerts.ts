@@ -473,7 +473,7 @@ function eventOf(alert: Record<string, unknown>, keys: readonly string[]): Mappe
   const time = state === 'resolved' ? endsAt : startsAt
   const about = annotations.summary || annotations.description
   const { alertname, ...others } = namesOnly(labels)
-  const named: Record<string, string> = alertname ? { alertname } : {}
+  const named: SeriesLabels = alertname ? { alertname } : {}
   const entity =
     keys.find((label) => labels[label] && isLabelName(label)) ??
     [...Object.keys(others).filter((label) => !BESIDE.has(label)), ...Object.keys({ ...named, ...others })][0]
