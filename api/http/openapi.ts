@@ -2,6 +2,7 @@
 import fastifySwagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { finished, OPTIONAL_BODY } from './document/finish.ts'
+import { notFound } from './not-found.ts'
 import { scopeOf } from './scopes.ts'
 import { isOptional } from './validate.ts'
 
@@ -75,6 +76,8 @@ export async function registerOpenapi(app: FastifyInstance, version: string): Pr
 /** The browsable page is a server of its own, made for the first who asks: its files and routes are no start's. */
 async function openPage(): Promise<FastifyInstance> {
   const app = Fastify()
+  // Before the files of the page: what is none of them is answered by the handler that is there when they are added.
+  app.setNotFoundHandler((request, reply) => notFound(request, reply))
   const { default: swaggerUi } = await import('@fastify/swagger-ui')
   // The page fetches the document itself, from /docs/json of the daemon.
   await app.register(fastifySwagger, {

@@ -137,6 +137,9 @@ describe('the page of the API', () => {
     expect(starter.text).toContain('json')
     expect((await get('/docs/json')).json()).toEqual((await get('/openapi.json')).json())
     expect((await get('/docs/yaml')).text).toContain('openapi: 3.1.0')
-    expect((await get('/docs/nosuch')).status).toBe(404)
+    for (const nothing of ['/docs/nosuch', '/docs/static/nosuch.js', '/docs/..%2f..%2f']) {
+      const refused = await get(nothing)
+      expect([refused.status, refused.json()]).toEqual([404, { detail: `nothing is at ${nothing}` }])
+    }
   })
 })
