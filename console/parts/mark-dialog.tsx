@@ -1,11 +1,12 @@
 /** Says of a finding that it is wrong, wholly or in part: with the event that was the true cause, and a note. */
-import { Button, Group, Modal, Stack, Textarea, TextInput } from '@mantine/core'
+import { Modal, Stack, Textarea, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
 import type { FindingMark, MarkWrite, ResultMarked } from '../../schemas/types.ts'
 import { declared } from '../declared-client.ts'
 import { MARK_WORDS } from '../lib/finding-marks.ts'
 import { useChange } from '../lib/use-change.ts'
 import { useDraft } from '../lib/use-draft.ts'
+import { DialogFoot } from './dialog-foot.tsx'
 import { DraftRestored } from './draft-restored.tsx'
 import { Refusal } from './refusal.tsx'
 
@@ -65,20 +66,12 @@ export function MarkDialog({
             minRows={2}
           />
           <Refusal error={save.error} title="Couldn't mark the finding" />
-          <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                kept.discard()
-                onClose()
-              }}
-            >
-              Cancel
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              Mark as {MARK_WORDS[word].toLowerCase()}
-            </Button>
-          </Group>
+          <DialogFoot
+            draft={kept}
+            onClose={onClose}
+            word={`Mark as ${MARK_WORDS[word].toLowerCase()}`}
+            isSending={save.isPending}
+          />
         </Stack>
       </form>
     </Modal>

@@ -6,6 +6,7 @@ import { api, keys } from '../../client.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { useChoices } from '../../parts/choices.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
+import { DialogFoot } from '../../parts/dialog-foot.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 
 type Scope = 'read' | 'ingest' | 'respond' | 'admin'
@@ -57,10 +58,6 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
   const close = (): void => {
     onClose()
     create.reset()
-  }
-  const cancel = (): void => {
-    kept.discard()
-    close()
   }
   return (
     <Modal
@@ -124,14 +121,13 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
                 {create.error.message}
               </Alert>
             )}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={cancel}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={create.isPending} disabled={scopes.length === 0}>
-                Create key
-              </Button>
-            </Group>
+            <DialogFoot
+              draft={kept}
+              onClose={close}
+              word="Create key"
+              isSending={create.isPending}
+              isDisabled={scopes.length === 0}
+            />
           </Stack>
         </form>
       )}

@@ -7,6 +7,7 @@ import type { Proposal } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
+import { DialogFoot } from '../../parts/dialog-foot.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Mark, type Tone } from '../../parts/mark.tsx'
 import { PlanBacktestSection } from '../../parts/plan-backtest.tsx'
@@ -107,14 +108,13 @@ function Decline({ proposal, onClose }: { proposal: Proposal; onClose: () => voi
             maxLength={500}
             data-autofocus
           />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Keep it open
-            </Button>
-            <Button type="submit" color="red" loading={decline.isPending}>
-              Decline
-            </Button>
-          </Group>
+          <DialogFoot
+            onClose={onClose}
+            cancel="Keep it open"
+            word="Decline"
+            color="red"
+            isSending={decline.isPending}
+          />
         </Stack>
       </form>
     </Modal>

@@ -1,10 +1,12 @@
 /** Repeats a run against its agent as it is: as of which instant, whether it counts, with what changed. */
 import { Button, Group, Modal, Radio, Stack, Switch, Text, Textarea } from '@mantine/core'
+import type { FormEvent } from 'react'
 import { Link } from 'react-router'
 import type { RerunRequest, RunDetail } from '../../../schemas/types.ts'
 import { comparePath, runPath } from '../../lib/paths.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
+import { DialogFoot } from '../../parts/dialog-foot.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { ModelPicker } from '../../parts/model-picker.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -34,16 +36,18 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
     ...(choice.model ? { model: choice.model } : {}),
   }
   const made = rerun.data?.run_id
-  const cancel = (): void => {
-    kept.discard()
-    onClose()
-  }
   return (
     <Modal opened onClose={onClose} title={`Rerun ${run.agent} on ${run.key}`} size="lg">
       {made ? (
         <Queued from={run.id} made={made} onClose={onClose} />
       ) : (
-        <Stack>
+        <Stack
+          component="form"
+          onSubmit={(event: FormEvent) => {
+            event.preventDefault()
+            rerun.mutate(body)
+          }}
+        >
           <DraftRestored of={kept} />
           <Radio.Group
             label="Data"
@@ -84,18 +88,13 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
             blank="Default: the agent’s"
           />
           <Refusal error={rerun.error} title="Couldn’t repeat the run" />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={cancel}>
-              Cancel
-            </Button>
-            <Button
-              loading={rerun.isPending}
-              disabled={other && prompt.trim() === ''}
-              onClick={() => rerun.mutate(body)}
-            >
-              Rerun
-            </Button>
-          </Group>
+          <DialogFoot
+            draft={kept}
+            onClose={onClose}
+            word="Rerun"
+            isSending={rerun.isPending}
+            isDisabled={other && prompt.trim() === ''}
+          />
         </Stack>
       )}
     </Modal>

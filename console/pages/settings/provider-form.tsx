@@ -23,6 +23,7 @@ import {
 } from '../../lib/model-settings.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
+import { DialogFoot } from '../../parts/dialog-foot.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { settings } from '../../settings-client.ts'
@@ -67,10 +68,6 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
     },
   )
   const [unlisted, fault] = [save.data?.discovery.error, providerFault(draft, stored)]
-  const cancel = (): void => {
-    kept.discard()
-    onClose()
-  }
   return (
     <Modal opened onClose={onClose} title={stored ? `Edit ${stored.name}` : 'Add a model provider'} size="lg">
       {unlisted ? (
@@ -115,19 +112,13 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
             />
             <Credentials stored={stored} draft={draft} set={set} />
             <Refusal title="Couldn’t save the provider" error={save.error} />
-            <Group justify="flex-end">
+            <DialogFoot draft={kept} onClose={onClose} word="Save" isSending={save.isPending}>
               {fault && (
                 <Text size="sm" c="dimmed">
                   {fault}
                 </Text>
               )}
-              <Button variant="default" onClick={cancel}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={save.isPending}>
-                Save
-              </Button>
-            </Group>
+            </DialogFoot>
           </Stack>
         </form>
       )}

@@ -4,6 +4,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { VERIFY_SNIPPET } from '../../lib/verify.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
+import { DialogFoot } from '../../parts/dialog-foot.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { work } from '../../trigger-client.ts'
 
@@ -74,20 +75,7 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
                 {subscribe.error.message}
               </Alert>
             )}
-            <Group justify="flex-end">
-              <Button
-                variant="default"
-                onClick={() => {
-                  kept.discard()
-                  close()
-                }}
-              >
-                Cancel
-              </Button>
-              <Button type="submit" loading={subscribe.isPending}>
-                Subscribe
-              </Button>
-            </Group>
+            <DialogFoot draft={kept} onClose={close} word="Subscribe" isSending={subscribe.isPending} />
           </Stack>
         </form>
       )}

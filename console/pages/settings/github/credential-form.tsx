@@ -20,6 +20,7 @@ import { changedIn } from '../../../lib/drafts.ts'
 import { fieldErrors, marksOf } from '../../../lib/field-errors.ts'
 import { useChange } from '../../../lib/use-change.ts'
 import { useDraft } from '../../../lib/use-draft.ts'
+import { DialogFoot } from '../../../parts/dialog-foot.tsx'
 import { DraftRestored } from '../../../parts/draft-restored.tsx'
 import { Refusal } from '../../../parts/refusal.tsx'
 
@@ -100,20 +101,12 @@ export function CredentialForm({ stored, onClose }: Props) {
               maxLength={2_000}
             />
             <Refusal title="Couldn’t save the credential" error={save.error} />
-            <Group justify="flex-end">
-              <Button
-                variant="default"
-                onClick={() => {
-                  kept.discard()
-                  onClose()
-                }}
-              >
-                Cancel
-              </Button>
-              <Button type="submit" loading={save.isPending}>
-                {stored ? 'Rotate' : 'Add credential'}
-              </Button>
-            </Group>
+            <DialogFoot
+              draft={kept}
+              onClose={onClose}
+              word={stored ? 'Rotate' : 'Add credential'}
+              isSending={save.isPending}
+            />
           </Stack>
         </form>
       )}
