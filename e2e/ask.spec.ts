@@ -179,3 +179,14 @@ test('a question that is typed, or was refused, is there again after another pag
   await elsewhere(conversation)
   await expect(question).toHaveValue('And who noticed')
 })
+
+test('at an address of no conversation nothing can be asked, and the way to Ask is shown', async ({
+  page,
+  daemon,
+}) => {
+  await goTo(page, `${daemon.url}/ask/nope`)
+  await expect(page.getByRole('alert').filter({ hasText: 'Couldn’t load the conversation' })).toBeVisible()
+  await expect(page.getByRole('textbox')).toHaveCount(0)
+  await page.getByRole('link', { name: 'Go to Ask' }).click()
+  await expect(page.getByRole('textbox')).toBeVisible()
+})

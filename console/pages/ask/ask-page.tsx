@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { MessagesSquare, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
-import { api, keys } from '../../client.ts'
+import { ApiError, api, keys } from '../../client.ts'
 import { newSession } from '../../lib/ask.ts'
 import { askLive } from '../../lib/ask-live.ts'
 import { PageHead } from '../../parts/page.tsx'
@@ -72,12 +72,14 @@ function Talk({ session, isNew, given }: { session: string; isNew: boolean; give
   const { turns, live, stored } = asking
   const identity = useQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 })
   const isAdmin = identity.data?.scopes.includes('admin') ?? false
+  // What is asked at an address of no conversation would begin one that nobody meant.
+  const isGone = !live && stored.error instanceof ApiError && stored.error.status === 404
   const isEmpty = turns.length === 0 && !live
   return (
     <div className="ask-talk">
       <NoProvider isAdmin={isAdmin} />
       {stored.error && !live && (
-        <Failed what="conversations" error={stored.error} onRetry={() => void stored.refetch()} />
+        <Failed what="the conversation" error={stored.error} onRetry={() => void stored.refetch()} />
       )}
       {!isNew && stored.isPending && !live ? (
         <LoadingRows rows={3} />
@@ -86,12 +88,14 @@ function Talk({ session, isNew, given }: { session: string; isNew: boolean; give
       ) : (
         <Conversation asking={asking} isAdmin={isAdmin} />
       )}
-      <Composer
-        asking={asking}
-        given={given}
-        path={isNew && !live ? undefined : `/ask/${session}`}
-        isAdmin={isAdmin}
-      />
+      {!isGone && (
+        <Composer
+          asking={asking}
+          given={given}
+          path={isNew && !live ? undefined : `/ask/${session}`}
+          isAdmin={isAdmin}
+        />
+      )}
     </div>
   )
 }
