@@ -25,3 +25,7 @@ export function eventIdIn(text: string): string | null {
   const [, number] = /(?:^|\W)evt_(\d+)(?:\W|$)/.exec(text) ?? /^\s*(\d+)\s*$/.exec(text) ?? []
   return number === undefined ? null : `evt_${Number(number)}`
 }
+
+/** A sentence in pieces, those at odd places being instants: they are shown in the time zone of the page, as all others are. */
+export const instantsIn = (text: string): string[] =>
+  text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/)

@@ -4,7 +4,7 @@ import { Link } from 'react-router'
 import type { WhyRecord } from '../../schemas/types.ts'
 import { reasonWords } from '../lib/backtest.ts'
 import { firingPath, triggerPath } from '../lib/paths.ts'
-import { reasonTone } from '../lib/why.ts'
+import { instantsIn, reasonTone } from '../lib/why.ts'
 import { Mark } from './mark.tsx'
 import { useNow } from './use-now.ts'
 import { When } from './when.tsx'
@@ -40,7 +40,8 @@ export function WhyText({ record: { text, until, dispatch_id, recomputed } }: { 
   const now = useNow()
   return (
     <Text size="sm" component="span" style={{ overflowWrap: 'anywhere' }}>
-      {text}
+      {/* biome-ignore lint/suspicious/noArrayIndexKey: pieces of a sentence have no identity but their place. */}
+      {instantsIn(text).map((piece, at) => (at % 2 ? <When key={at} at={piece} /> : piece))}
       {until && Date.parse(until) > now && (
         <>
           {' '}

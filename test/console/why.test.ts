@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { REASON_WORDS } from '../../console/lib/backtest.ts'
 import { VERIFY_SNIPPET } from '../../console/lib/verify.ts'
-import { eventIdIn, REASONS, reasonCounts, reasonTone } from '../../console/lib/why.ts'
+import { eventIdIn, instantsIn, REASONS, reasonCounts, reasonTone } from '../../console/lib/why.ts'
 import schema from '../../schemas/why-record.json' with { type: 'json' }
 
 describe('reasons', () => {
@@ -61,4 +61,13 @@ describe('the code that checks a post', () => {
     expect(isGenuine(secret, post(1_000), body)).toBe(false)
     expect(isGenuine(secret, {}, body)).toBe(false)
   })
+})
+
+it('finds the instants of a sentence, which are shown as times of the page', () => {
+  expect(instantsIn('in its cooldown until 2026-11-29T18:14:04.559Z, since it fired')).toEqual([
+    'in its cooldown until ',
+    '2026-11-29T18:14:04.559Z',
+    ', since it fired',
+  ])
+  expect(instantsIn('threshold not met')).toEqual(['threshold not met'])
 })
