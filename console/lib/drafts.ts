@@ -69,6 +69,10 @@ function placesOf(shelf: Shelf): string[] {
 export const changedIn = <T extends object>(now: T, before: T): T =>
   Object.fromEntries(Object.entries(now).filter(([name, value]) => value !== before[name as keyof T])) as T
 
+/** An address as it is kept: one with a name or a password in it is a secret, and the one before stands for it. */
+export const keptAddress = (typed: string, before = ''): string =>
+  /\/\/[^/?#]*@/.test(typed) ? before : typed
+
 /**
  * A configuration without its secrets, which are not kept.
  * @param schema whose properties say with `x-secret` what is secret, in lists too

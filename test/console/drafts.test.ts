@@ -1,6 +1,13 @@
 /** What is typed and not saved: kept by the place where it is typed, without secrets, the oldest going first. */
 import { describe, expect, it } from 'vitest'
-import { dropDraft, readDraft, type Shelf, withoutSecrets, writeDraft } from '../../console/lib/drafts.ts'
+import {
+  dropDraft,
+  keptAddress,
+  readDraft,
+  type Shelf,
+  withoutSecrets,
+  writeDraft,
+} from '../../console/lib/drafts.ts'
 
 /** A browser's storage with so much room, in characters. */
 function shelfOf(room = Number.POSITIVE_INFINITY): Shelf & { rows: Map<string, string> } {
@@ -83,4 +90,12 @@ it('leaves secrets out, in lists and objects too', () => {
     login: { user: 'u' },
     other: 1,
   })
+})
+
+it('keeps no address with a name or a password in it', () => {
+  const before = 'https://models.example/v1'
+  expect(keptAddress('https://user:pw@models.example/v1', before)).toBe(before)
+  expect(keptAddress('https://t0k@models.example')).toBe('')
+  for (const plain of ['https://other.example/v1', 'https://models.example/a@b', 'http://127.0.0.1:11434/v1'])
+    expect(keptAddress(plain, before)).toBe(plain)
 })

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
 import type { McpProgram, McpServer, McpServerWrite } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { keptAddress } from '../../lib/drafts.ts'
 import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
@@ -91,7 +92,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     form: 'mcp-server',
     start: filledFrom(stored),
     version: stored?.version,
-    plain: (now) => ({ ...now, value: '' }), // What is sent along is a secret.
+    plain: (now) => ({ ...now, value: '', url: keptAddress(now.url, stored?.url) }), // What is sent along is a secret.
   })
   const { name, url, header, credential, value } = kept.value
   const { data: programs = [] } = useQuery({ queryKey: dkeys.mcpPrograms, queryFn: declared.mcpPrograms })

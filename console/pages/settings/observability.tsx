@@ -2,7 +2,7 @@
 import { Alert, Button, Group, PasswordInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { TracingSettings } from '../../../schemas/types.ts'
-import { changedIn } from '../../lib/drafts.ts'
+import { changedIn, keptAddress } from '../../lib/drafts.ts'
 import {
   exportWords,
   fromWords,
@@ -52,7 +52,11 @@ function Tracing({ stored, onSaved }: { stored: TracingSettings; onSaved: () => 
     form: 'tracing',
     start: before,
     // A key and headers are secret.
-    plain: (now) => changedIn({ ...now, api_key: '', headers: '' }, before),
+    plain: (now) =>
+      changedIn(
+        { ...now, api_key: '', headers: '', endpoint: keptAddress(now.endpoint, before.endpoint) },
+        before,
+      ),
   })
   const draft = kept.value
   const set = <K extends keyof TracingDraft>(field: K, value: TracingDraft[K]) =>

@@ -12,7 +12,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import type { ModelProvider, ModelProvidersResult } from '../../../schemas/types.ts'
-import { changedIn } from '../../lib/drafts.ts'
+import { changedIn, keptAddress } from '../../lib/drafts.ts'
 import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import {
   NEW_PROVIDER,
@@ -48,7 +48,11 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
   const kept = useDraft({
     form: `provider:${stored?.id ?? 'new'}`,
     start: before,
-    plain: (now) => changedIn({ ...now, key: '', gateway_token: '' }, before),
+    plain: (now) =>
+      changedIn(
+        { ...now, key: '', gateway_token: '', base_url: keptAddress(now.base_url, before.base_url) },
+        before,
+      ),
   })
   const { value: draft } = kept
   const set: SetField = (field, value) => kept.set((now) => ({ ...now, [field]: value }))

@@ -16,7 +16,7 @@ import {
 import type { CredentialUpdate, StoredCredential } from '../../../../schemas/types.ts'
 import { credentials } from '../../../credentials-client.ts'
 import { addressDraft, installationIn } from '../../../lib/credentials.ts'
-import { changedIn } from '../../../lib/drafts.ts'
+import { changedIn, keptAddress } from '../../../lib/drafts.ts'
 import { fieldErrors, marksOf } from '../../../lib/field-errors.ts'
 import { useChange } from '../../../lib/use-change.ts'
 import { useDraft } from '../../../lib/use-draft.ts'
@@ -36,7 +36,8 @@ export function CredentialForm({ stored, onClose }: Props) {
     form: `credential:${stored?.name ?? ''}`,
     start: before,
     // Not what is secret.
-    plain: (now) => changedIn({ ...now, token: '', key: '' }, before),
+    plain: (now) =>
+      changedIn({ ...now, token: '', key: '', address: keptAddress(now.address, before.address) }, before),
   })
   const { name, address, ...secret } = kept.value
   const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
