@@ -48,6 +48,26 @@ test('who may only read is told so before a form is filled in, and what a key la
   )
   // With the same key it would be refused again.
   await expect(alert.getByRole('button')).toHaveCount(0)
+  // No act is offered that would be refused.
+  const acts = page.locator('main').getByRole('link')
+  for (const [path, act] of [
+    ['triggers', 'Add trigger'],
+    ['agents', 'Add agent'],
+    ['sources', 'Add source'],
+    ['projects', 'New project'],
+  ] as const) {
+    await goTo(page, `${daemon.url}/${path}`)
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+    await expect(acts.filter({ hasText: act })).toHaveCount(0)
+  }
+  await goTo(page, `${daemon.url}/triggers/new`)
+  await expect(page.getByText('Changes need a key with scope admin.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Add trigger' })).toHaveCount(0)
+  // In place of what cannot be read stands no gap of a screen.
+  await goTo(page, `${daemon.url}/settings?tab=agents`)
+  const refused = page.getByRole('alert').filter({ hasText: 'Couldn’t load the clients' })
+  await expect(refused).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Limits of agents' })).toBeInViewport()
   await daemon.stop()
 })
 

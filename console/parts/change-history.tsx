@@ -8,6 +8,7 @@ import type { ChangeSet } from '../../schemas/types.ts'
 import { declared, dkeys } from '../declared-client.ts'
 import { canUndo } from '../lib/fields.ts'
 import { useChange } from '../lib/use-change.ts'
+import { useMay } from './may.tsx'
 import { ChangedObjects, PlanView } from './plan-view.tsx'
 import { Empty, Failed, LoadingRows } from './states.tsx'
 import { When } from './when.tsx'
@@ -19,6 +20,7 @@ interface Props {
 }
 
 export function ChangeHistory({ project, about }: Props) {
+  const may = useMay()
   const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery({
       queryKey: dkeys.changes(about ? `${about.kind}/${about.name}` : (project ?? '')),
@@ -73,7 +75,7 @@ export function ChangeHistory({ project, about }: Props) {
                     and {set.objects - set.changes.length} more objects
                   </Text>
                 )}
-                {canUndo(set) && (
+                {may && canUndo(set) && (
                   <Group>
                     <Button
                       size="xs"

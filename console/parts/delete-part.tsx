@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { declared } from '../declared-client.ts'
 import { KIND_WORDS } from '../lib/fields.ts'
 import { useChange } from '../lib/use-change.ts'
+import { Acts } from './may.tsx'
 
 interface Props {
   kind: 'trigger' | 'agent' | 'mcp_server'
@@ -35,9 +36,11 @@ export function DeletePart({ kind, name, remove, onDone }: Props) {
   })
   return (
     <>
-      <Button variant="light" color="red" onClick={() => setAsking(true)}>
-        Delete…
-      </Button>
+      <Acts>
+        <Button variant="light" color="red" onClick={() => setAsking(true)}>
+          Delete…
+        </Button>
+      </Acts>
       <Modal opened={asking} onClose={() => setAsking(false)} title={`Delete ${word} ${name}?`} centered>
         <Stack>
           {data && data.dependents.length > 0 ? (

@@ -7,11 +7,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
 import { Link, useLocation } from 'react-router'
 import type { Demo } from '../../schemas/types.ts'
-import { api } from '../client.ts'
 import { demo } from '../demo-client.ts'
 import { ikeys, incidents } from '../incident-client.ts'
 import { lazyFrom } from '../lib/chunks.ts'
 import { useChange } from '../lib/use-change.ts'
+import { useMay } from './may.tsx'
 
 const EVERY_MS = 30_000
 /** It brings the menus of the kit along, which Home has no other use for. */
@@ -26,15 +26,14 @@ export function DemoBar() {
     retry: false,
     select: ({ demo: told }) => told,
   })
-  // Asked before anything is drawn (app.tsx).
-  const me = useQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 })
+  const mayAct = useMay()
   if (!data?.loaded) return null
   return (
     <Group component="section" aria-label="Demo" gap="sm" mb="md" className="demo-bar">
       <Text size="sm" fw={600} style={{ whiteSpace: 'nowrap' }}>
         Demo data
       </Text>
-      {me.data?.scopes.includes('admin') && <Acts data={data} />}
+      {mayAct && <Acts data={data} />}
       <Tip />
     </Group>
   )

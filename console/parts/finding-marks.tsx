@@ -11,6 +11,7 @@ import { MARK_TONES, MARK_WORDS, writeOf } from '../lib/finding-marks.ts'
 import { notifications } from '../lib/notices.ts'
 import { useChange } from '../lib/use-change.ts'
 import { Mark } from './mark.tsx'
+import { Acts } from './may.tsx'
 import { When } from './when.tsx'
 
 const MarkDialog = lazyFrom(() => import('./mark-dialog.tsx'))('MarkDialog')
@@ -36,26 +37,28 @@ export function FindingMarks({ project, run, mark, name }: Props) {
   })
   return (
     <Stack gap={4}>
-      <Group gap={6} role="group" aria-label={`Is the finding right: ${name}`}>
-        {(['right', 'partly', 'wrong'] as const).map((word) => (
-          <Button
-            key={word}
-            size="compact-sm"
-            variant={mark?.mark === word ? 'filled' : 'default'}
-            aria-pressed={mark?.mark === word}
-            loading={change.isPending && change.variables?.mark === word}
-            onClick={() => (word === 'right' ? change.mutate({ mark: word }) : setAsked(word))}
-          >
-            {MARK_WORDS[word]}
-            {word === 'right' ? '' : '…'}
-          </Button>
-        ))}
-        {mark && (
-          <Button size="compact-sm" variant="subtle" onClick={() => change.mutate({ mark: null })}>
-            Remove mark
-          </Button>
-        )}
-      </Group>
+      <Acts>
+        <Group gap={6} role="group" aria-label={`Is the finding right: ${name}`}>
+          {(['right', 'partly', 'wrong'] as const).map((word) => (
+            <Button
+              key={word}
+              size="compact-sm"
+              variant={mark?.mark === word ? 'filled' : 'default'}
+              aria-pressed={mark?.mark === word}
+              loading={change.isPending && change.variables?.mark === word}
+              onClick={() => (word === 'right' ? change.mutate({ mark: word }) : setAsked(word))}
+            >
+              {MARK_WORDS[word]}
+              {word === 'right' ? '' : '…'}
+            </Button>
+          ))}
+          {mark && (
+            <Button size="compact-sm" variant="subtle" onClick={() => change.mutate({ mark: null })}>
+              Remove mark
+            </Button>
+          )}
+        </Group>
+      </Acts>
       {mark && <MarkSaid mark={mark} />}
       {asked && (
         <Suspense fallback={null}>

@@ -8,6 +8,7 @@ import type { Act } from '../lib/incident-acts.ts'
 import { incidentPath, runRole, runWords, stateWords } from '../lib/incidents.ts'
 import { count, lasting } from '../lib/time.ts'
 import { CutName } from './cut-name.tsx'
+import { Acts, useMay } from './may.tsx'
 import { RowCheckbox } from './row-checkbox.tsx'
 import { Severity } from './severity.tsx'
 import { VerdictChip } from './verdict-chip.tsx'
@@ -27,6 +28,7 @@ interface Props {
 }
 
 export function IncidentRow(props: Props) {
+  const may = useMay('respond')
   const { incident, now, isActive, onAct, onActive, isSelected, onSelect, hasKeys } = props
   const { id, number, severity, headline, firings, last_fired_at, opened_at } = incident
   return (
@@ -37,7 +39,7 @@ export function IncidentRow(props: Props) {
       data-selected={isSelected}
     >
       <span className="severity-cell">
-        {onSelect && (
+        {may && onSelect && (
           <RowCheckbox label={`Select #${number}`} checked={isSelected ?? false} onToggle={onSelect} />
         )}
         <Severity of={severity} />
@@ -67,16 +69,18 @@ export function IncidentRow(props: Props) {
       <div className="incident-side incident-acts">
         {incident.state === 'open' ? (
           <>
-            <Button
-              size="xs"
-              className="above"
-              variant={isActive && hasKeys ? 'filled' : 'default'}
-              aria-label={`Acknowledge #${number}`}
-              onClick={() => onAct(incident, { action: 'acknowledge' })}
-              rightSection={isActive && hasKeys ? <Kbd size="xs">A</Kbd> : undefined}
-            >
-              Acknowledge
-            </Button>
+            <Acts scope="respond">
+              <Button
+                size="xs"
+                className="above"
+                variant={isActive && hasKeys ? 'filled' : 'default'}
+                aria-label={`Acknowledge #${number}`}
+                onClick={() => onAct(incident, { action: 'acknowledge' })}
+                rightSection={isActive && hasKeys ? <Kbd size="xs">A</Kbd> : undefined}
+              >
+                Acknowledge
+              </Button>
+            </Acts>
             <div>
               {incident.assignee ? `${incident.assignee}, ` : ''}open {lasting(now - Date.parse(opened_at))}
             </div>

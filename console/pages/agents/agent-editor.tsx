@@ -9,6 +9,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { unreadChoices, useChoices } from '../../parts/choices.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { AgentFields } from './agent-fields.tsx'
@@ -143,9 +144,11 @@ export function AgentEditor({ start, stored, isProposed = false, ...props }: Pro
           {...(props.onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, props.onTakeTheirs) } : {})}
           onKeepMine={() => change.mutate(undefined)}
         />
-        <Button type="submit" style={{ alignSelf: 'start' }} loading={change.isPending}>
-          {props.label}
-        </Button>
+        <Acts says>
+          <Button type="submit" style={{ alignSelf: 'start' }} loading={change.isPending}>
+            {props.label}
+          </Button>
+        </Acts>
       </Stack>
     </form>
   )

@@ -9,6 +9,7 @@ import { agentPath, runPath, triggerPath } from '../../lib/paths.ts'
 import { isOpen, spentWords } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { LongList } from '../../parts/long-list.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
 import { Cell, NameLink, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -32,9 +33,11 @@ export default function AgentsPage() {
   return (
     <>
       <PageHead title="Agents">
-        <Button component={Link} to="/agents/new" leftSection={<Plus size={16} aria-hidden />}>
-          Add agent
-        </Button>
+        <Acts>
+          <Button component={Link} to="/agents/new" leftSection={<Plus size={16} aria-hidden />}>
+            Add agent
+          </Button>
+        </Acts>
       </PageHead>
       {!data && !error && <LoadingRows />}
       {error && <Failed what="agents" error={error} onRetry={() => void refetch()} />}

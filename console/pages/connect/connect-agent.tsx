@@ -46,18 +46,16 @@ export function ConnectAgent() {
       </Text>
       {info.data && health.data ? (
         <Setup info={info.data} isOpen={!health.data.auth_required} />
+      ) : info.error || health.error ? (
+        <Failed
+          what="the clients"
+          error={(info.error ?? health.error)!}
+          onRetry={() => void info.refetch()}
+        />
       ) : (
-        // As tall as a screen: what is below is not seen to move when the clients come, or do not.
+        // As tall as a screen: what is below is not seen to move when the clients come.
         <div style={{ minHeight: '100vh' }}>
-          {info.error || health.error ? (
-            <Failed
-              what="the clients"
-              error={(info.error ?? health.error)!}
-              onRetry={() => void info.refetch()}
-            />
-          ) : (
-            <LoadingRows />
-          )}
+          <LoadingRows />
         </div>
       )}
     </Section>

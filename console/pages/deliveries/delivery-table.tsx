@@ -8,6 +8,7 @@ import { DELIVERY_TONES, statusWord } from '../../lib/firings.ts'
 import { agentPath, firingPath, runPath } from '../../lib/paths.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Mark } from '../../parts/mark.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { Below, Cell, type Column, Row, Rows } from '../../parts/rows.tsx'
 import { When } from '../../parts/when.tsx'
 import { work } from '../../trigger-client.ts'
@@ -177,14 +178,16 @@ function Redeliver({ id, label }: { id: string; label: string }) {
     said: () => 'Redelivered with the same id',
   })
   return (
-    <Button
-      size="compact-sm"
-      variant="default"
-      loading={again.isPending}
-      aria-label={`Redeliver to ${label}`}
-      onClick={() => again.mutate(undefined)}
-    >
-      Redeliver
-    </Button>
+    <Acts>
+      <Button
+        size="compact-sm"
+        variant="default"
+        loading={again.isPending}
+        aria-label={`Redeliver to ${label}`}
+        onClick={() => again.mutate(undefined)}
+      >
+        Redeliver
+      </Button>
+    </Acts>
   )
 }

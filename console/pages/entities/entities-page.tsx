@@ -5,6 +5,7 @@ import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { LongList } from '../../parts/long-list.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
@@ -21,9 +22,11 @@ export default function EntitiesPage() {
   return (
     <>
       <PageHead title="Entities">
-        <Button component={Link} to="/entities/new" leftSection={<Plus size={16} aria-hidden />}>
-          Join names
-        </Button>
+        <Acts>
+          <Button component={Link} to="/entities/new" leftSection={<Plus size={16} aria-hidden />}>
+            Join names
+          </Button>
+        </Acts>
       </PageHead>
       {isPending && <LoadingRows />}
       {error && <Failed what="entities" error={error} onRetry={() => void refetch()} />}

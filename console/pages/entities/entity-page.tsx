@@ -10,6 +10,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { NeighbourList } from '../../parts/neighbours.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -40,8 +41,10 @@ function ExistingEntity({ name }: { name: string }) {
   return (
     <>
       <PageHead title={name}>
-        {shown && <RenameEntity name={name} />}
-        {shown && <RemoveEntity name={name} />}
+        <Acts>
+          {shown && <RenameEntity name={name} />}
+          {shown && <RemoveEntity name={name} />}
+        </Acts>
       </PageHead>
       {error && <Failed what="the entity" error={error} onRetry={() => void refetch()} />}
       {shown ? (
@@ -259,9 +262,11 @@ function EntityForm({ stored, onReload }: { stored?: JoinedEntity; onReload?: ()
           onKeepMine={() => save.mutate(undefined)}
         />
         <Group>
-          <Button type="submit" loading={save.isPending}>
-            {stored ? 'Save' : 'Join names'}
-          </Button>
+          <Acts says>
+            <Button type="submit" loading={save.isPending}>
+              {stored ? 'Save' : 'Join names'}
+            </Button>
+          </Acts>
         </Group>
       </Stack>
     </form>

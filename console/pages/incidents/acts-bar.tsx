@@ -20,6 +20,7 @@ import { momentOf } from '../../lib/incident-evidence.ts'
 import { askPath } from '../../lib/paths.ts'
 import { instantReplayPath } from '../../lib/replay-path.ts'
 import { snoozeTimes } from '../../lib/snooze.ts'
+import { useMay } from '../../parts/may.tsx'
 
 export interface ActsProps {
   incident: IncidentDetail
@@ -34,11 +35,12 @@ export interface ActsProps {
 export function ActsBar(props: ActsProps) {
   const { incident, onAct } = props
   const isHandled = incident.state === 'handled'
+  const may = useMay('respond')
   return (
     <>
       <section className="acts" aria-label="Acts">
-        <Acknowledge {...props} />
-        {!isHandled && (
+        {may && <Acknowledge {...props} />}
+        {may && !isHandled && (
           <>
             <AssignMenu {...props} />
             <SnoozeMenu {...props} />
@@ -59,11 +61,11 @@ export function ActsBar(props: ActsProps) {
         </span>
       </section>
       <section className="phone-acts" aria-label="Acts on a phone">
-        <Acknowledge {...props} />
-        {!isHandled && <SnoozeMenu {...props} />}
+        {may && <Acknowledge {...props} />}
+        {may && !isHandled && <SnoozeMenu {...props} />}
         <AskButton {...props} />
         <MoreMenu {...props}>
-          {!isHandled && (
+          {may && !isHandled && (
             <>
               <Menu.Item onClick={() => onAct({ action: 'handle' })}>Mark handled</Menu.Item>
               <Menu.Item onClick={props.onMine}>Assign to me</Menu.Item>

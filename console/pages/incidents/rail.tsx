@@ -13,6 +13,7 @@ import { agentPath, runPath } from '../../lib/paths.ts'
 import { moment } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
+import { Acts } from '../../parts/may.tsx'
 import { NeighbourList } from '../../parts/neighbours.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { WhenSeen } from '../../parts/when-seen.tsx'
@@ -92,7 +93,9 @@ function Status({ incident, onAct, onMine }: Props) {
           </>
         )}
       </dl>
-      <YourName />
+      <Acts scope="respond">
+        <YourName />
+      </Acts>
     </section>
   )
 }
@@ -316,29 +319,31 @@ function Activity({ incident: { activity, number }, onAct }: Props) {
           Show {activity.length - rows.length} more
         </button>
       )}
-      <form onSubmit={submit} style={{ marginTop: 8 }}>
-        <Textarea
-          ref={note}
-          size="xs"
-          aria-label={`Note on #${number}`}
-          placeholder="Add a note (N)"
-          autosize
-          minRows={1}
-          maxRows={6}
-          maxLength={4_000}
-          value={text}
-          readOnly={isSending}
-          onChange={(event) => kept.set(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && !event.shiftKey) submit(event)
-          }}
-        />
-        {text.trim() !== '' && (
-          <Button size="compact-sm" variant="default" mt={6} type="submit" loading={isSending}>
-            Add note
-          </Button>
-        )}
-      </form>
+      <Acts scope="respond">
+        <form onSubmit={submit} style={{ marginTop: 8 }}>
+          <Textarea
+            ref={note}
+            size="xs"
+            aria-label={`Note on #${number}`}
+            placeholder="Add a note (N)"
+            autosize
+            minRows={1}
+            maxRows={6}
+            maxLength={4_000}
+            value={text}
+            readOnly={isSending}
+            onChange={(event) => kept.set(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && !event.shiftKey) submit(event)
+            }}
+          />
+          {text.trim() !== '' && (
+            <Button size="compact-sm" variant="default" mt={6} type="submit" loading={isSending}>
+              Add note
+            </Button>
+          )}
+        </form>
+      </Acts>
     </section>
   )
 }

@@ -8,6 +8,7 @@ import type { Key } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { notifications } from '../../lib/notices.ts'
 import { LongList } from '../../parts/long-list.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -24,9 +25,11 @@ export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
   return (
     <>
       {head(
-        <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setMaking(true)}>
-          New key
-        </Button>,
+        <Acts>
+          <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setMaking(true)}>
+            New key
+          </Button>
+        </Acts>,
       )}
       <NewKey opened={making} onClose={() => setMaking(false)} />
       {isPending && <LoadingRows />}

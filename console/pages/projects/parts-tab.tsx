@@ -9,6 +9,7 @@ import { KIND_WORDS, partPath } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { NoneMatch, useFirstRows, useNarrowed } from '../../parts/long-list.tsx'
+import { useMay } from '../../parts/may.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 
 const KINDS = ['source', 'trigger', 'agent', 'mcp_server', 'skill'] as const
@@ -52,6 +53,7 @@ function PartsOfKind({
   kind: (typeof KINDS)[number]
   parts: readonly ProjectObject[]
 }) {
+  const may = useMay()
   const { shown, more } = useFirstRows(parts, KIND_WORDS[kind]!.many)
   const repair = useChange((key: string) => declared.repairProject(project.id, key), {
     failed: 'Couldn’t repair the part',
@@ -109,7 +111,7 @@ function PartsOfKind({
               </Group>
             </Cell>
             <Cell>
-              {(part.missing || part.customized) && (
+              {may && (part.missing || part.customized) && (
                 <Button
                   size="compact-sm"
                   variant="default"

@@ -7,6 +7,7 @@ import { api } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -79,9 +80,11 @@ export function ProjectKeys({ project }: { project: Project }) {
               onChange={(event) => setFindings(event.currentTarget.checked)}
               label="May record findings"
             />
-            <Button type="submit" loading={create.isPending}>
-              Create key
-            </Button>
+            <Acts says>
+              <Button type="submit" loading={create.isPending}>
+                Create key
+              </Button>
+            </Acts>
           </Group>
         </form>
       )}

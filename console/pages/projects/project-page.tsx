@@ -9,6 +9,7 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { GoOn } from '../../parts/go-on.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { type PageTab, PageTabs } from '../../parts/page-tabs.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -68,11 +69,15 @@ export default function ProjectPage() {
             {data.state}
           </Badge>
         )}
-        <Held project={data} />
+        <Acts>
+          <Held project={data} />
+        </Acts>
         {(data.state === 'connect' || data.state === 'try') && (
-          <Button component={Link} to={`/projects/${data.id}/setup`}>
-            Continue setup
-          </Button>
+          <Acts>
+            <Button component={Link} to={`/projects/${data.id}/setup`}>
+              Continue setup
+            </Button>
+          </Acts>
         )}
         <RangePicker project={data.id} label="Replay" />
         <Moves project={data} />
@@ -157,7 +162,7 @@ function Moves({ project }: { project: Project }) {
     said: () => `${project.name} runs again`,
   })
   return (
-    <>
+    <Acts>
       <ProjectActions project={project} />
       {project.accepts.includes('pause') && (
         <Button variant="default" onClick={() => setAsking(true)}>
@@ -191,6 +196,6 @@ function Moves({ project }: { project: Project }) {
           </Group>
         </Stack>
       </Modal>
-    </>
+    </Acts>
   )
 }

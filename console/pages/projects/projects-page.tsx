@@ -9,6 +9,7 @@ import { KIND_WORDS } from '../../lib/fields.ts'
 import { foundWords } from '../../lib/runs.ts'
 import { count } from '../../lib/time.ts'
 import { LongList } from '../../parts/long-list.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
@@ -23,9 +24,11 @@ export default function ProjectsPage() {
   return (
     <>
       <PageHead title="Projects">
-        <Button component={Link} to="/projects/new" leftSection={<Plus size={16} aria-hidden />}>
-          New project
-        </Button>
+        <Acts>
+          <Button component={Link} to="/projects/new" leftSection={<Plus size={16} aria-hidden />}>
+            New project
+          </Button>
+        </Acts>
       </PageHead>
       {isPending && <LoadingRows />}
       {error && <Failed what="projects" error={error} onRetry={() => void refetch()} />}

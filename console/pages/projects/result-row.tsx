@@ -14,6 +14,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { FindingMarks } from '../../parts/finding-marks.tsx'
 import { Grown } from '../../parts/grown.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { VerdictChip } from '../../parts/verdict-chip.tsx'
 import { When } from '../../parts/when.tsx'
@@ -64,14 +65,16 @@ export function ResultRow({ project, result }: { project: Project; result: Proje
           >
             Replay
           </Button>
-          <Button
-            size="compact-sm"
-            variant={result.handled ? 'subtle' : 'light'}
-            loading={mark.isPending}
-            onClick={() => mark.mutate(!result.handled)}
-          >
-            {result.handled ? 'Reopen' : 'Mark as handled'}
-          </Button>
+          <Acts>
+            <Button
+              size="compact-sm"
+              variant={result.handled ? 'subtle' : 'light'}
+              loading={mark.isPending}
+              onClick={() => mark.mutate(!result.handled)}
+            >
+              {result.handled ? 'Reopen' : 'Mark as handled'}
+            </Button>
+          </Acts>
         </Group>
         <FindingMarks project={project.id} run={result.id} mark={result.mark} name={result.headline} />
       </Stack>

@@ -12,6 +12,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Section } from '../../parts/section.tsx'
 import { ProjectKeys } from './project-keys.tsx'
@@ -84,9 +85,11 @@ export function SettingsTab({ project: now }: { project: Project }) {
           />
           {save.data?.ingest_keys && <IngestKeysOnce keys={save.data.ingest_keys} />}
           <Group>
-            <Button type="submit" loading={save.isPending}>
-              Save
-            </Button>
+            <Acts says>
+              <Button type="submit" loading={save.isPending}>
+                Save
+              </Button>
+            </Acts>
           </Group>
         </Stack>
       </form>
@@ -195,9 +198,11 @@ function Beside({ project, isTemplated }: { project: Project; isTemplated: boole
               ? 'What its template made goes with it, unless another project uses it. You see the list first.'
               : 'Its parts stay where they are, unless you pick them. You see the list first.'}
           </Text>
-          <Button mt="sm" color="red" variant="light" onClick={() => setDeleting(true)}>
-            Delete…
-          </Button>
+          <Acts>
+            <Button mt="sm" color="red" variant="light" onClick={() => setDeleting(true)}>
+              Delete…
+            </Button>
+          </Acts>
           {deleting && (
             <Suspense fallback={null}>
               <DeleteProject project={project} onClose={() => setDeleting(false)} />

@@ -10,6 +10,7 @@ import { useDraft } from '../../lib/use-draft.ts'
 import { DialogFoot } from '../../parts/dialog-foot.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Mark, type Tone } from '../../parts/mark.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PlanBacktestSection } from '../../parts/plan-backtest.tsx'
 import { PlanView } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -47,14 +48,16 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
         {proposal.state === 'open' && <PlanBacktestSection change={{ proposal: proposal.id }} />}
         <Refusal error={approve.error} title="Couldn’t approve the proposal" />
         {proposal.state === 'open' ? (
-          <Group>
-            <Button loading={approve.isPending} onClick={() => approve.mutate(undefined)}>
-              Approve
-            </Button>
-            <Button variant="default" onClick={() => setDeclining(true)}>
-              Decline…
-            </Button>
-          </Group>
+          <Acts says>
+            <Group>
+              <Button loading={approve.isPending} onClick={() => approve.mutate(undefined)}>
+                Approve
+              </Button>
+              <Button variant="default" onClick={() => setDeclining(true)}>
+                Decline…
+              </Button>
+            </Group>
+          </Acts>
         ) : (
           <Decision proposal={proposal} />
         )}

@@ -11,6 +11,7 @@ import { chaptersOf } from '../../lib/run-story.ts'
 import { isOpen, STATUS_HINTS } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
+import { useMay } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Section } from '../../parts/section.tsx'
@@ -123,10 +124,11 @@ function Moves({ run }: { run: RunDetail }) {
     said: () => 'Run cancelled',
   })
   const canCancel = run.accepts.includes('cancel')
+  const may = useMay()
   const canRerun = !isOpen(run) && run.woken_by !== 'external'
   return (
     <>
-      {canCancel && (
+      {may && canCancel && (
         <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate(undefined)}>
           Cancel the run
         </Button>
@@ -142,9 +144,9 @@ function Moves({ run }: { run: RunDetail }) {
         </Button>
       )}
       {!isOpen(run) && <CompareButton run={run} />}
-      {canRerun && <KeepExample run={run} />}
-      {run.outcome !== null && <MakeScenario run={run} />}
-      {canRerun && <Button onClick={() => setRerunning(true)}>Rerun…</Button>}
+      {may && canRerun && <KeepExample run={run} />}
+      {may && run.outcome !== null && <MakeScenario run={run} />}
+      {may && canRerun && <Button onClick={() => setRerunning(true)}>Rerun…</Button>}
       {rerunning && (
         <Suspense fallback={null}>
           <RerunDialog run={run} onClose={() => setRerunning(false)} />

@@ -28,6 +28,7 @@ import { useShown } from '../../lib/use-shown.ts'
 import { useShownFaults } from '../../lib/use-shown-faults.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -79,7 +80,9 @@ function ExistingSkill({ name, project }: { name: string; project: string | null
             >
               SKILL.md
             </Button>
-            <RemoveSkill name={name} project={of} used={used} />
+            <Acts>
+              <RemoveSkill name={name} project={of} used={used} />
+            </Acts>
           </>
         )}
       </PageHead>
@@ -276,9 +279,11 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
           onKeepMine={() => save.mutate(undefined)}
         />
         <Group>
-          <Button type="submit" loading={save.isPending} disabled={size > BODY_MAX}>
-            {stored ? 'Save' : 'Add skill'}
-          </Button>
+          <Acts says>
+            <Button type="submit" loading={save.isPending} disabled={size > BODY_MAX}>
+              {stored ? 'Save' : 'Add skill'}
+            </Button>
+          </Acts>
         </Group>
       </Stack>
     </form>

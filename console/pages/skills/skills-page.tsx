@@ -11,6 +11,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { useShownFaults } from '../../lib/use-shown-faults.ts'
 import { useChoices } from '../../parts/choices.tsx'
 import { LongList } from '../../parts/long-list.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -27,10 +28,12 @@ export default function SkillsPage() {
   return (
     <>
       <PageHead title="Skills">
-        <UploadSkill />
-        <Button component={Link} to="/skills/new" leftSection={<Plus size={16} aria-hidden />}>
-          Add skill
-        </Button>
+        <Acts>
+          <UploadSkill />
+          <Button component={Link} to="/skills/new" leftSection={<Plus size={16} aria-hidden />}>
+            Add skill
+          </Button>
+        </Acts>
       </PageHead>
       {isPending && <LoadingRows />}
       {error && <Failed what="skills" error={error} onRetry={() => void refetch()} />}

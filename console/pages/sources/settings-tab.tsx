@@ -14,6 +14,7 @@ import { warningsIn } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { Warnings } from '../../parts/warnings.tsx'
@@ -121,12 +122,14 @@ export function SettingsTab({ source, refetch }: Props) {
         />
         <TestOutcome result={test.data} error={test.error} />
         <Group>
-          <Button type="submit" loading={save.isPending}>
-            Save
-          </Button>
-          <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-            Test
-          </Button>
+          <Acts says>
+            <Button type="submit" loading={save.isPending}>
+              Save
+            </Button>
+            <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+              Test
+            </Button>
+          </Acts>
         </Group>
       </Stack>
     </form>

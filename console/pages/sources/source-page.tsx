@@ -9,6 +9,7 @@ import { lazyFrom } from '../../lib/chunks.ts'
 import { count } from '../../lib/time.ts'
 import { useTab } from '../../lib/use-tab.ts'
 import { Fact } from '../../parts/fact.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { TabRow } from '../../parts/page-tabs.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -81,7 +82,7 @@ function Actions({ source }: { source: Source }) {
   const move = useMoveSource(source.name)
   const [deleting, setDeleting] = useState(false)
   return (
-    <>
+    <Acts>
       {source.accepts.includes('pause') && (
         <Button variant="default" onClick={() => move('pause')}>
           Pause
@@ -96,7 +97,7 @@ function Actions({ source }: { source: Source }) {
           <DeleteSource source={source} onClose={() => setDeleting(false)} />
         </Suspense>
       )}
-    </>
+    </Acts>
   )
 }
 

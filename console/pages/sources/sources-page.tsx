@@ -11,6 +11,7 @@ import { copyText } from '../../lib/copy-text.ts'
 import { notifications } from '../../lib/notices.ts'
 import { count } from '../../lib/time.ts'
 import { LongList } from '../../parts/long-list.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
@@ -29,9 +30,11 @@ export default function SourcesPage() {
   return (
     <>
       <PageHead title="Sources">
-        <Button component={Link} to="/sources/new" leftSection={<Plus size={16} aria-hidden />}>
-          Add source
-        </Button>
+        <Acts>
+          <Button component={Link} to="/sources/new" leftSection={<Plus size={16} aria-hidden />}>
+            Add source
+          </Button>
+        </Acts>
       </PageHead>
       {isPending && <LoadingRows />}
       {error && <Failed what="sources" error={error} onRetry={() => void refetch()} />}

@@ -12,6 +12,7 @@ import { firingPath } from '../../lib/paths.ts'
 import { tells } from '../../lib/subscriptions.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Mark } from '../../parts/mark.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -28,9 +29,11 @@ export function SubscriptionsTab({ trigger }: { trigger: Trigger }) {
   })
   const told = data?.filter((subscription) => tells(subscription, trigger))
   const add = (
-    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setAdding(true)}>
-      Subscribe a webhook
-    </Button>
+    <Acts>
+      <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setAdding(true)}>
+        Subscribe a webhook
+      </Button>
+    </Acts>
   )
   return (
     <Stack maw={1100}>
@@ -148,15 +151,17 @@ function Unsubscribe({ subscription: { subscription_id, name, trigger } }: { sub
   })
   return (
     <>
-      <Button
-        size="compact-sm"
-        variant="light"
-        color="red"
-        aria-label={`Unsubscribe ${name}`}
-        onClick={() => setAsking(true)}
-      >
-        Unsubscribe
-      </Button>
+      <Acts>
+        <Button
+          size="compact-sm"
+          variant="light"
+          color="red"
+          aria-label={`Unsubscribe ${name}`}
+          onClick={() => setAsking(true)}
+        >
+          Unsubscribe
+        </Button>
+      </Acts>
       <Modal opened={isAsking} onClose={() => setAsking(false)} title={`Unsubscribe ${name}?`} centered>
         <Stack>
           <Text size="sm">

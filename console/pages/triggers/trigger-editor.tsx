@@ -14,6 +14,7 @@ import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
 import { useShownFaults } from '../../lib/use-shown-faults.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
@@ -99,9 +100,11 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
                 onChange={(typedName) => set('name', typedName)}
               />
             )}
-            <Button type="submit" loading={change.isPending} mt={stored ? 0 : 22}>
-              {props.label}
-            </Button>
+            <Acts says>
+              <Button type="submit" loading={change.isPending} mt={stored ? 0 : 22}>
+                {props.label}
+              </Button>
+            </Acts>
           </Group>
         </Stack>
         <div className="editor-side">

@@ -16,6 +16,7 @@ import { useShown } from '../../lib/use-shown.ts'
 import { useTab } from '../../lib/use-tab.ts'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { Mark } from '../../parts/mark.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { TabRow } from '../../parts/page-tabs.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -131,7 +132,7 @@ function Moves({ trigger: { name, accepts } }: { trigger: Trigger }) {
     said: (_result, event) => (event === 'pause' ? `${name} is paused` : `${name} is evaluated again`),
   })
   return (
-    <>
+    <Acts>
       {accepts.includes('pause') && (
         <Button variant="default" loading={move.isPending} onClick={() => move.mutate('pause')}>
           Pause
@@ -148,7 +149,7 @@ function Moves({ trigger: { name, accepts } }: { trigger: Trigger }) {
         remove={declared.deleteTrigger}
         onDone={() => void go('/triggers')}
       />
-    </>
+    </Acts>
   )
 }
 

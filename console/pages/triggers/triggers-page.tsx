@@ -9,6 +9,7 @@ import { triggerPath } from '../../lib/paths.ts'
 import { count } from '../../lib/time.ts'
 import { LongList } from '../../parts/long-list.tsx'
 import { Mark } from '../../parts/mark.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -25,9 +26,11 @@ export default function TriggersPage() {
   return (
     <>
       <PageHead title="Triggers">
-        <Button component={Link} to="/triggers/new" leftSection={<Plus size={16} aria-hidden />}>
-          Add trigger
-        </Button>
+        <Acts>
+          <Button component={Link} to="/triggers/new" leftSection={<Plus size={16} aria-hidden />}>
+            Add trigger
+          </Button>
+        </Acts>
       </PageHead>
       {isPending && <LoadingRows />}
       {error && <Failed what="triggers" error={error} onRetry={() => void refetch()} />}
