@@ -88,3 +88,28 @@ test('names are joined with what they join in sight, and every name shows the wh
   await expect(page.getByText('write failed')).toBeVisible()
   await expect(page.getByText('disk full')).toHaveCount(0)
 })
+
+test('a form of an entity shows what others save until something is typed in it', async ({
+  page,
+  daemon,
+}) => {
+  const save = (kind: string, method = 'PUT') =>
+    daemon.call(method, `/api/entities/joined${method === 'PUT' ? '/refilled' : ''}`, {
+      ...(method === 'PUT' ? {} : { name: 'refilled' }),
+      kind,
+      is: ['service=refilled', 'host=refilled'],
+    })
+  expect((await save('first', 'POST')).status).toBe(201)
+  await goTo(page, `${daemon.url}/entities/refilled`)
+  const kind = page.getByRole('textbox', { name: 'Kind' })
+  await expect(kind).toHaveValue('first')
+  expect((await save('second')).status).toBe(200)
+  await expect(kind).toHaveValue('second')
+  await kind.fill('mine')
+  const read = page.waitForResponse(
+    async (answer) => answer.url().endsWith('/joined/refilled') && (await answer.text()).includes('third'),
+  )
+  expect((await save('third')).status).toBe(200)
+  await read
+  await expect(kind).toHaveValue('mine')
+})

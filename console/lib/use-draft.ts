@@ -16,6 +16,12 @@ function findDraft<T>(place: string): KeptDraft<T> | null {
   return readDraft<T>(window.localStorage, place)
 }
 
+/** Whether something is typed in a form of an address, written or not. */
+export function isTyped(pathname: string, form: string): boolean {
+  const place = `${pathname}#${form}`
+  return outstanding.has(place) || readDraft(window.localStorage, place) !== null
+}
+
 export interface DraftOf<T> {
   value: T
   set: (next: T | ((now: T) => T)) => void

@@ -129,7 +129,7 @@ function ExistingAgent({ name }: { name: string }) {
 
 /** The form keeps what it was filled from, whatever others save meanwhile. */
 function Edit({ agent, refetch }: { agent: Agent; refetch: () => Promise<{ data: Agent | undefined }> }) {
-  const { shown, round, reload } = useShown(agent, refetch)
+  const { shown, round, reload } = useShown(agent, refetch, 'agent')
   const [warnings, setWarnings] = useState<string[]>([])
   if (!shown) return <LoadingRows />
   return (

@@ -37,7 +37,7 @@ function ExistingEntity({ name }: { name: string }) {
     queryFn: () => declared.entity(name),
     refetchInterval: LIST_FRESH_MS,
   })
-  const { shown, round, reload } = useShown(data, refetch)
+  const { shown, round, reload } = useShown(data, refetch, 'entity')
   return (
     <>
       <PageHead title={name}>

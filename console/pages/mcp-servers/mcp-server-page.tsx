@@ -37,7 +37,7 @@ function ExistingServer({ name }: { name: string }) {
     queryFn: () => declared.mcpServer(name),
     refetchInterval: LIST_FRESH_MS,
   })
-  const { shown, round, reload } = useShown(data, refetch)
+  const { shown, round, reload } = useShown(data, refetch, 'mcp-server')
   if (isPending) return <LoadingRows />
   return (
     <>

@@ -66,7 +66,7 @@ function ExistingSkill({ name, project }: { name: string; project: string | null
     enabled: of !== null,
     refetchInterval: LIST_FRESH_MS,
   })
-  const { shown, round, reload } = useShown(data, refetch)
+  const { shown, round, reload } = useShown(data, refetch, 'skill')
   return (
     <>
       <PageHead title={name}>

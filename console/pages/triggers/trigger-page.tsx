@@ -161,7 +161,7 @@ function Edit({
   trigger: Trigger
   refetch: () => Promise<{ data: Trigger | undefined }>
 }) {
-  const { shown, round, reload } = useShown(trigger, refetch)
+  const { shown, round, reload } = useShown(trigger, refetch, 'trigger')
   const [warnings, setWarnings] = useState<string[]>([])
   if (!shown) return <LoadingRows />
   return (
