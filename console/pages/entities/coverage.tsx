@@ -29,8 +29,12 @@ export function CoverageLine() {
   )
 }
 
-/** Of a draft, looked at anew a moment after each change. @param draft null: it is not whole yet */
-export function Coverage({ draft }: { draft: EntityCoverageRequest | null }) {
+/**
+ * Of a draft, looked at anew a moment after each change.
+ * @param draft null: it is not whole yet
+ * @param isStored it joins already, and what is told is how it would be without it
+ */
+export function Coverage({ draft, isStored }: { draft: EntityCoverageRequest | null; isStored: boolean }) {
   const [settled] = useDebouncedValue(draft && JSON.stringify(draft), SETTLE_MS)
   const { data, error } = useQuery({
     queryKey: dkeys.coverage(settled ?? ''),
@@ -44,17 +48,19 @@ export function Coverage({ draft }: { draft: EntityCoverageRequest | null }) {
       {settled === null && <Text c="dimmed">Enter two or more names to see what they join.</Text>}
       {settled !== null && error && <Text c="red">{error.message}</Text>}
       {settled !== null && !error && !data && <Text c="dimmed">Looking at the newest events…</Text>}
-      {settled !== null && !error && data && <Told data={data} />}
+      {settled !== null && !error && data && <Told data={data} isStored={isStored} />}
     </Paper>
   )
 }
 
-function Told({ data }: { data: EntityCoverage }) {
+function Told({ data, isStored }: { data: EntityCoverage; isStored: boolean }) {
   const { events, unjoined, joins, adds, things, joined_things, names, without, taken, conflicts } = data
   return (
     <Stack gap="xs">
       <Text fw={600}>
-        {share(unjoined, events)} of events have no entity; this joins {share(adds, events)}.
+        {isStored
+          ? `Without it ${share(unjoined, events)} of events have no entity; it joins ${share(adds, events)}.`
+          : `${share(unjoined, events)} of events have no entity; this joins ${share(adds, events)}.`}
       </Text>
       <Text size="sm">
         Of the newest {count(events)} events {count(joins)} have one of these names: {count(things)}{' '}

@@ -252,7 +252,7 @@ function EntityForm({ stored, onReload }: { stored?: JoinedEntity; onReload?: ()
             <Title order={2} size="sm" mb={4}>
               What it joins
             </Title>
-            <Coverage draft={draft} />
+            <Coverage draft={draft} isStored={stored !== undefined} />
           </Grid.Col>
         </Grid>
         <Refusal
