@@ -200,7 +200,7 @@ export function followDrafts(db: Database, staged: readonly Staged[], { at }: St
   const queries = setupQueries(db)
   for (const { kind, key, stored, doc } of staged)
     if (doc && stored?.was !== undefined && isPart(kind))
-      renameInPlans(queries, staged, { kind, from: stored.was, to: key })
+      renameInPlans(queries, { kind, from: stored.was, to: key })
   for (const { kind, key, stored, doc, revive } of staged) {
     if (kind !== 'project' || !queries.byId(key)) continue
     const event = eventOf(stored?.doc.draft === true, doc && doc.draft === true, revive !== null)
@@ -216,11 +216,10 @@ interface PartRename {
 }
 
 /** Plans speak of parts by their names of now: what a set-up project uses, and what a draft is to use that is there. */
-function renameInPlans(queries: SetupQueries, staged: readonly Staged[], rename: PartRename): void {
+function renameInPlans(queries: SetupQueries, rename: PartRename): void {
   const { kind, to } = rename
   for (const { id, plan: text, who, state } of queries.plans.all()) {
-    const project = staged.find((one) => one.kind === 'project' && one.key === id)?.doc
-    if (state === 'applied' && !(project && documentOf('project', project).uses[kind]?.[to])) continue
+    if (state === 'applied' && !queries.uses(id, kind, to)) continue
     const plan = JSON.stringify(planWith(JSON.parse(text) as Plan, rename, state !== 'applied'))
     if (plan !== text) queries.savePlan(id, plan, who)
   }
@@ -316,6 +315,7 @@ function prepare(db: Database) {
     `SELECT * FROM setups WHERE state IN (${PLANNING.map((state) => `'${state}'`).join(', ')}) ORDER BY rowid`,
   )
   const plans = db.prepare<[], SetupRow & { plan: string }>('SELECT * FROM setups WHERE plan IS NOT NULL')
+  const uses = db.prepare('SELECT 1 FROM project_uses WHERE project = ? AND kind = ? AND name = ?')
   const savePlan = db.prepare('UPDATE setups SET plan = ?, who = ? WHERE id = ?')
   const again = db.prepare(
     `UPDATE setups SET who = ?, instruction = ?, attempt = attempt + 1, error = NULL, no_provider = 0 WHERE id = ?`,
@@ -341,6 +341,8 @@ function prepare(db: Database) {
     insert: (id: string, who: string, isNamed: boolean) =>
       insert.run(id, who, isNamed ? 1 : 0, firstSnapshot('draft')),
     byId: (id: string) => byId.get(id),
+    /** Whether a project uses a part. */
+    uses: (id: string, kind: PartKind, name: string) => uses.get(id, kind, name) !== undefined,
     /** Those that have a plan. */
     plans,
     planning: () => planning.all(),
