@@ -38,10 +38,12 @@ export function withEtag<T extends { version?: number | undefined }>(reply: Fast
 
 /**
  * Answers with an ETag made of what is answered (RFC 9110, section 8.8.3).
+ * @param answer or the bytes of its JSON text
  * @returns whether the reader has it already: If-None-Match names it, or is `*`
  */
 export function isKnown(request: FastifyRequest, reply: FastifyReply, answer: unknown): boolean {
-  const tag = `"${createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 22)}"`
+  const text = answer instanceof Uint8Array ? answer : JSON.stringify(answer)
+  const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
   reply.header('etag', tag).header('cache-control', 'private, no-cache')
   const given = request.headers['if-none-match']
   if (given === undefined) return false

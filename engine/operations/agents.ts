@@ -16,6 +16,7 @@ export const agents = [
     role: 'reader',
     query: OF_PROJECT,
     answer: 'agents-result.json',
+    hashed: true,
     summary: 'List agents, their wiring that of the project asked for',
     run: (engine, { query }) => engine.listAgents(query.project),
   }),

@@ -16,6 +16,7 @@ export const catalog = [
     scope: 'read',
     role: 'reader',
     answer: 'connectors-result.json',
+    hashed: true,
     summary: 'Every connector, its fields and whether it can discover',
     run: (engine) => engine.listConnectors(),
   }),

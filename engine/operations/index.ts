@@ -86,10 +86,9 @@ export const isRepeatable = ({ route, role, repeatable }: Operation): boolean =>
   route.startsWith('POST ') && (repeatable === true || role === 'writer' || typeof role === 'function')
 
 /** Whether a door needs nothing of what it answers but the text. */
-export const isTextAlone = ({ answer, versioned, hashed, mayExist, access }: Operation): boolean =>
+export const isTextAlone = ({ answer, versioned, mayExist, access }: Operation): boolean =>
   (typeof answer === 'string' || ('listOf' in answer && !answer.write)) &&
   !versioned &&
-  !hashed &&
   !mayExist &&
   access !== 'changes'
 

@@ -50,6 +50,7 @@ const listed = operation({
   ...listProjects,
   query: HEALTH,
   answer: 'projects-result.json',
+  hashed: true,
   run: async (engine, { project, query }) => {
     if (project !== null) return { projects: [await engine.projectCard(project)] }
     const projects = await engine.listProjects()

@@ -11,6 +11,7 @@ export const sources = [
     scope: 'read',
     role: 'reader',
     answer: { listOf: 'source.json' },
+    hashed: true,
     summary: 'List sources with health',
     run: (engine) => engine.listSources(),
   }),

@@ -10,6 +10,7 @@ export const triggers = [
     scope: 'read',
     role: 'reader',
     answer: { listOf: 'trigger.json' },
+    hashed: true,
     summary: 'List triggers',
     run: (engine) => engine.listTriggers(),
   }),

@@ -38,6 +38,28 @@ const listOf = async (kind: Kind): Promise<Fields[]> => {
   return kind === 'trigger' ? listed : listed[LISTED[kind]]!
 }
 
+describe('lists of what is declared', () => {
+  it.each([
+    '/api/sources',
+    ...['/api/triggers', '/api/agents/builtin', '/api/mcp-servers', '/api/skills', '/api/projects'],
+    ...['/api/resources', '/api/connectors'],
+  ])('of %s are not sent again to who has them', async (path) => {
+    const first = await svc.call('GET', path)
+    const etag = first.headers.get('etag')!
+    expect([first.status, etag]).toEqual([200, expect.stringMatching(/^"[\w-]{22}"$/)])
+    const again = await svc.call('GET', path, undefined, { 'if-none-match': etag })
+    expect([again.status, again.text]).toEqual([304, ''])
+    if (path === '/api/connectors') return
+    await svc.post('/api/sources', { name: 'more', connector: 'webhook' })
+    await svc.post('/api/triggers', { name: 't', sources: ['gw'], condition: { event: 'any' } })
+    await svc.post('/api/agents/builtin', { name: 'a', prompt: 'p' })
+    await svc.post('/api/mcp-servers', { name: 'm', url: 'https://m.example/mcp' })
+    await svc.post('/api/projects/Shop/skills', { name: 's', description: 'How.', body: 'So.' })
+    const changed = await svc.call('GET', path, undefined, { 'if-none-match': etag })
+    expect([changed.status, changed.headers.get('etag') === etag]).toEqual([200, false])
+  })
+})
+
 describe.each(KINDS)('the endpoints of a %s', (kind) => {
   const base = BASES[kind]
   const { body, edited, shown } = BODIES[kind]
