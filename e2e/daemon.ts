@@ -10,6 +10,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Browser, test as base, expect, type Page, type TestInfo } from '@playwright/test'
 import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
+import { SHORT_LIVED } from '../test/short-lived.ts'
 
 export interface RunningDaemon {
   url: string
@@ -34,9 +35,8 @@ export async function startDaemon(
   command = fileURLToPath(new URL('../dist/svc.mjs', import.meta.url)),
 ): Promise<RunningDaemon & { stop(): Promise<void> }> {
   const home = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
-  // Without the launcher, which begins a process anew, and with room from the beginning: a fifth of a start. Without the
-  // compilers that optimize, as nothing runs for long: a twelfth.
-  const program = ['--min-semi-space-size=16', '--no-turbofan', '--no-maglev', command]
+  // Without the launcher, which begins a process anew.
+  const program = [...SHORT_LIVED, command]
   const child = spawn(process.execPath, [...program, 'up', '--port', '0', '--data-dir', home, ...args], {
     env: {
       NODE_COMPILE_CACHE: join(dirname(command), '.compiled'),

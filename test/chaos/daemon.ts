@@ -5,14 +5,11 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { SHORT_LIVED } from '../short-lived.ts'
 
 const BUNDLE = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
-/**
- * A start fills the young heap many times over at its first size: with room from the beginning it takes a tenth less of
- * the processor. No function of a daemon that lives for seconds runs often enough to be worth the two compilers that
- * optimize: another twelfth (2026-11-28). Not where memory and time are measured, which is in the bench.
- */
-const SHORT_LIVED = process.env.VITEST ? ['--min-semi-space-size=16', '--no-turbofan', '--no-maglev'] : []
+/** Not where memory and time are measured, which is in the bench. */
+const V8_OPTIONS = process.env.VITEST ? SHORT_LIVED : []
 
 export interface Daemon {
   url: string
@@ -41,7 +38,7 @@ export async function startDaemon(
   if (!existsSync(bundle)) throw new Error(`${bundle} is missing: run npm run setup`)
   const command = [
     process.execPath,
-    ...SHORT_LIVED,
+    ...V8_OPTIONS,
     bundle,
     'up',
     '--port',

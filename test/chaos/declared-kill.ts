@@ -12,6 +12,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { daemonOptions } from '../../scripts/build.mjs'
+import { SHORT_LIVED } from '../short-lived.ts'
 import type { Run } from './declared-child.ts'
 import { digestFile } from './declared-state.ts'
 
@@ -119,7 +120,7 @@ function copyOf(base: string, folder: string): string {
 
 /** @returns what it printed before it was gone. @throws Error with its message when it failed instead. */
 async function runChild(run: Run): Promise<string> {
-  const child = spawn(process.execPath, [BUNDLE, JSON.stringify(run)], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, BUNDLE, JSON.stringify(run)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_COMPILE_CACHE: join(dirname(BUNDLE), '.compiled') },
   })

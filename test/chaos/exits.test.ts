@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import BetterSqlite3 from 'better-sqlite3'
 import { expect, it } from 'vitest'
+import { SHORT_LIVED } from '../short-lived.ts'
 import { startDaemon } from './daemon.ts'
 
 const EVENTS = 500
@@ -104,14 +105,18 @@ it('goes on where its own log cannot be written, as on a full volume', async () 
   await once(free, 'close')
   const full = openSync('/dev/full', 'w')
   const bundle = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
-  const daemon = spawn(process.execPath, [bundle, 'up', '--port', String(port), '--data-dir', folder], {
-    env: {
-      ...{ PATH: process.env.PATH ?? '', HOME: folder, SVC_OTLP_GRPC_PORT: 'off' },
-      ...{ SVC_LOG_FORMAT: 'json', SVC_LOG_LEVEL: 'debug' },
-      NODE_COMPILE_CACHE: join(dirname(bundle), '.compiled'),
+  const daemon = spawn(
+    process.execPath,
+    [...SHORT_LIVED, bundle, 'up', '--port', String(port), '--data-dir', folder],
+    {
+      env: {
+        ...{ PATH: process.env.PATH ?? '', HOME: folder, SVC_OTLP_GRPC_PORT: 'off' },
+        ...{ SVC_LOG_FORMAT: 'json', SVC_LOG_LEVEL: 'debug' },
+        NODE_COMPILE_CACHE: join(dirname(bundle), '.compiled'),
+      },
+      stdio: ['ignore', full, 'ignore'],
     },
-    stdio: ['ignore', full, 'ignore'],
-  })
+  )
   closeSync(full)
   const exited = once(daemon, 'exit') as Promise<[number | null]>
   const health = async () => {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { EvalReport } from '../../../schemas/types.ts'
 import { currentDaemon } from '../../../scripts/build.mjs'
 import { type ScriptedModels, startScriptedModels } from '../../models/scripted-server.ts'
+import { SHORT_LIVED } from '../../short-lived.ts'
 import { svc } from './cli-harness.ts'
 
 const SECRET = 'AKIAIOSFODNN7EXAMPLE'
@@ -70,7 +71,7 @@ it('replay in another folder, as another person, in another time zone and langua
   const args = [command, 'evals', 'run', ...ONE, '--model', 'm1']
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [...args, '--repeat', '2', '--tapes', 'copied', '--json'],
+    [...SHORT_LIVED, ...args, '--repeat', '2', '--tapes', 'copied', '--json'],
     {
       cwd,
       env: { HOME: home, TZ: 'Asia/Kathmandu', LANG: 'de_DE.UTF-8', LC_ALL: 'de_DE.UTF-8' },

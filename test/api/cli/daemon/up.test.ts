@@ -17,6 +17,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { currentDaemon } from '../../../../scripts/build.mjs'
+import { SHORT_LIVED } from '../../../short-lived.ts'
+import { svc } from '../cli-harness.ts'
 
 let command: string
 let home: string
@@ -48,7 +50,7 @@ function launch(
   args: string[],
   env: Record<string, string> = {},
 ): { child: ChildProcess; output: () => string } {
-  const child = spawn(process.execPath, [command, ...args], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, command, ...args], {
     env: {
       PATH: process.env.PATH,
       HOME: join(home, '..'),
@@ -92,6 +94,14 @@ async function started(args: string[] = [], env: Record<string, string> = {}): P
   return daemon
 }
 
+/** Ends it by a signal, and expects 0 and a complete data file. */
+async function expectClean(daemon: Daemon, signal: NodeJS.Signals): Promise<void> {
+  expect(await stop(daemon, signal)).toBe(0)
+  expect(daemon.output()).toContain('stopped')
+  expect(existsSync(join(home, 'svc.db-wal'))).toBe(false)
+  expect(existsSync(join(home, 'svc.db.pid'))).toBe(false)
+}
+
 async function stop(daemon: Daemon, signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
   daemon.child.kill(signal)
   const [code] = (await once(daemon.child, 'close')) as [number]
@@ -99,13 +109,14 @@ async function stop(daemon: Daemon, signal: NodeJS.Signals = 'SIGTERM'): Promise
 }
 
 describe('svc up', () => {
-  it('makes the data home, serves /health and says where it is, open', async () => {
+  it('makes the data home, serves /health and says where it is, open; SIGTERM leaves a complete data file', async () => {
     const daemon = await started()
     expect(daemon.output()).toContain(
       `svc: console at ${daemon.url}  ·  data in ${home}  ·  auth OFF (open; run with --auth to require a login)\n`,
     )
     const health = await fetch(`${daemon.url}/health`)
     expect(await health.json()).toMatchObject({ status: 'ok', auth_required: false })
+    await expectClean(daemon, 'SIGTERM')
   })
 
   it('takes syslog where SVC_SYSLOG_PORT says, and stores before it ends what it has read', async () => {
@@ -169,7 +180,7 @@ describe('svc up', () => {
       ])
   })
 
-  it('goes on without syslog where its port is in use, and says so', async () => {
+  it('goes on without syslog where its port is in use, and says so; SIGINT leaves a complete data file', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
@@ -178,33 +189,27 @@ describe('svc up', () => {
     while (!daemon.output().includes(line)) await once(daemon.child.stdout!, 'data')
     expect((await fetch(`${daemon.url}/health`)).status).toBe(200)
     taken.close()
+    await expectClean(daemon, 'SIGINT')
   })
 
-  it('keeps everything in the data home for its owner alone', async () => {
-    await started(['--auth'])
+  it('requires the login it prints, and prints the same one the next time; all in the data home is for its owner alone', async () => {
+    const first = await started(['--auth'])
     expect(statSync(home).mode & 0o777).toBe(0o700)
     const files = readdirSync(home)
     expect(files).toEqual(expect.arrayContaining(['svc.db', 'root_token', 'secret.key']))
     for (const file of files)
       expect(`${file} ${(statSync(join(home, file)).mode & 0o077).toString(8)}`).toBe(`${file} 0`)
-  })
-
-  it('requires the login it prints, and prints the same one the next time', async () => {
-    const first = await started(['--auth'])
     const token = readFileSync(join(home, 'root_token'), 'utf8').trim()
     expect(first.output()).toContain(`svc: auth ON; log in at ${first.url}/?token=${token}\n`)
     expect((await fetch(`${first.url}/api/sources`)).status).toBe(401)
     expect(
       (await fetch(`${first.url}/api/sources`, { headers: { authorization: `Bearer ${token}` } })).status,
     ).toBe(200)
+    // A client command has the root token of the data home.
+    const { code, output } = await ended(['sources', 'list', '--json', '--svcd', first.url])
+    expect([code, output]).toEqual([0, '[]\n'])
     expect(await stop(first)).toBe(0)
     expect((await started(['--auth'])).output()).toContain(`?token=${token}\n`)
-  })
-
-  it('lets client commands in with the root token of the data home', async () => {
-    const daemon = await started(['--auth'])
-    const { code, output } = await ended(['sources', 'list', '--json', '--svcd', daemon.url])
-    expect([code, output]).toEqual([0, '[]\n'])
   })
 
   it('never writes a token into its log', async () => {
@@ -223,18 +228,12 @@ describe('svc up', () => {
     expect(existsSync(join(home, 'root_token'))).toBe(false)
   })
 
-  it('warns loudly when others can reach it without a login, and starts', async () => {
+  it('warns loudly when others can reach it without a login, and starts; SIGHUP leaves a complete data file', async () => {
     const daemon = await started(['--host', '0.0.0.0'])
     expect(daemon.output()).toMatch(
       /!{20}[\s\S]*WITHOUT a login[\s\S]*--auth[\s\S]*!{20}\nsvc: console at http:\/\/127\.0\.0\.1:/,
     )
-  })
-
-  it('refuses a second daemon on the same data, naming the first one', async () => {
-    const first = await started()
-    const second = await ended(['up', '--port', '0'])
-    expect(second.code).toBe(75)
-    expect(second.output).toContain(`pid ${first.child.pid}`)
+    await expectClean(daemon, 'SIGHUP')
   })
 
   it('names the port that is in use and the way out', async () => {
@@ -272,18 +271,18 @@ describe('svc up', () => {
     [['up'], { SVC_JOURNAL: 'yes' }, 'SVC_JOURNAL must be on'],
     [['up'], { SVC_MAX_DB_SIZE: 'big' }, 'SVC_MAX_DB_SIZE must be a size'],
   ] as const)('refuses to start with %j %j and creates nothing', async (args, env, message) => {
-    const { code, output } = await ended([...args], env)
+    const { code, err } = await svc([...args], { env: { SVC_HOME: home, ...env } })
     expect(code).toBe(78)
-    expect(output).toContain(message)
+    expect(err).toContain(message)
     expect(existsSync(home)).toBe(false)
   })
 
   it('refuses to start beside a data file from before 1.0 and prints the move', async () => {
     const folder = join(home, '..')
     writeFileSync(join(folder, 'navflow.db'), '')
-    const { code, output } = await ended(['up', '--data-dir', folder])
+    const { code, err } = await svc(['up', '--data-dir', folder])
     expect(code).toBe(78)
-    expect(output).toContain(`mv ${folder}/navflow.db ${folder}/svc.db`)
+    expect(err).toContain(`mv ${folder}/navflow.db ${folder}/svc.db`)
     expect(readdirSync(folder)).toEqual(['navflow.db'])
   })
 
@@ -302,17 +301,6 @@ describe('svc up', () => {
     expect(code).toBe(78)
     expect(output).toContain(file)
   })
-
-  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    'exits with 0 on %s and leaves a complete data file',
-    async (signal) => {
-      const daemon = await started()
-      expect(await stop(daemon, signal)).toBe(0)
-      expect(daemon.output()).toContain('stopped')
-      expect(existsSync(join(home, 'svc.db-wal'))).toBe(false)
-      expect(existsSync(join(home, 'svc.db.pid'))).toBe(false)
-    },
-  )
 
   it('finishes a request that is under way before it exits', async () => {
     const daemon = await started()
@@ -335,8 +323,11 @@ describe('svc up', () => {
     expect(await end).toBe(0)
   })
 
-  it('exits at once on a second signal', async () => {
+  it('refuses a second daemon on the same data, naming the first one, which exits at once on a second signal', async () => {
     const daemon = await started()
+    const second = await ended(['up', '--port', '0'])
+    expect(second.code).toBe(75)
+    expect(second.output).toContain(`pid ${daemon.child.pid}`)
     const tail = await fetch(`${daemon.url}/health`, { keepalive: true })
     expect(tail.status).toBe(200)
     // A request that never ends keeps the first signal from finishing.
