@@ -3,7 +3,6 @@
  * and nothing is sent, run or polled but by calls. The threads run what is built (dist/), as the daemon's do.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,8 +16,9 @@ import { rolesInThreads } from '../../../engine/threads/start.ts'
 
 const DIST = new URL('../../../dist/', import.meta.url)
 const ENTRY = new URL('engine-worker.mjs', DIST)
-// As the command has it: a thread reads what V8 compiled of it, which is most of its start.
-enableCompileCache(fileURLToPath(new URL('.compiled', DIST)))
+// A thread reads what V8 compiled of it, which is most of its start. By the environment, which threads alone go by: told to
+// keep what it compiles itself, this process would write all it has loaded as it ends, 3.4 s (2026-11-29).
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('.compiled', DIST))
 
 type Options = Pick<
   EngineOptions,
