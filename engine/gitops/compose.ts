@@ -13,6 +13,7 @@ import {
   type FilePlace,
   type FileProblem,
   fieldOf,
+  inOrder,
   type MapValue,
   mapAt,
   placeOf,
@@ -25,6 +26,7 @@ import {
   type Told,
   textIn,
   type Value,
+  withoutMade,
 } from './nodes.ts'
 import { identityOf, SECTIONS, type Section, titleOf } from './render.ts'
 import { bounded, rootBreaches, shapeOf, soundOf } from './shape.ts'
@@ -465,7 +467,7 @@ class Composition {
     }
     for (const { path, message } of moveFaults(movesOf(shape.moved).moves, shape.catalog))
       this.told.problems.push({ ...locate(path), path: pathText(path), message })
-    const problems = bounded(inOrder(this.told.problems))
+    const problems = bounded(inOrder(withoutMade(this.told.problems)))
     const isWhole = problems.length === 0
     let owned =
       !isWhole && !isSound
@@ -564,12 +566,6 @@ const movedOf = (spot: Spot, moved: readonly Moved[]): [string, { key: Spot; val
         ],
       ]
     : []
-
-function inOrder(problems: FileProblem[]): FileProblem[] {
-  return problems.toSorted(
-    (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0) || a.line - b.line || a.column - b.column,
-  )
-}
 
 /** Whether a text says what only `compose` reads; without it one file is taken as it is. */
 export const needsComposing = (text: string): boolean =>

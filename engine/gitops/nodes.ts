@@ -57,6 +57,9 @@ export function placeText(spot: Spot): string {
   return `${file}:${line}:${column}`
 }
 
+/** What is said of a reference to a value that nothing declares, before its name. */
+const UNDECLARED = 'no file of the catalog declares a value'
+
 /** A problem at a spot. @param path through the document, where there is one */
 export const problemAt = (spot: Spot, message: string, path: Path = []): FileProblem => ({
   ...placeOf(spot),
@@ -371,7 +374,7 @@ export class EnvironmentValues {
     }
     for (const [name, { key, value }] of values.fields) {
       const declaration = this.declared.get(name)
-      if (!declaration) this.problem(key, `no file of the catalog declares a value ${name}${this.known()}`)
+      if (!declaration) this.problem(key, `${UNDECLARED} ${name}${this.known()}`)
       else if (this.check(declaration, value)) this.set.set(name, value)
     }
   }
@@ -418,7 +421,7 @@ export class EnvironmentValues {
   private valueOf(name: string, spot: Spot): Value | null {
     const declaration = this.declared.get(name)
     if (!declaration) {
-      this.problem(spot, `no file of the catalog declares a value ${name}${this.known()}`)
+      this.problem(spot, `${UNDECLARED} ${name}${this.known()}`)
       return null
     }
     declaration.used = true
@@ -482,4 +485,18 @@ function typeOf(value: unknown): ValueType {
   if (typeof value === 'boolean') return 'switch'
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
   return typeof value === 'object' && value !== null ? 'map' : 'text'
+}
+
+/** In the order of the files. */
+export function inOrder(problems: FileProblem[]): FileProblem[] {
+  return problems.toSorted(
+    (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0) || a.line - b.line || a.column - b.column,
+  )
+}
+
+/** Without what a field makes of a reference that nothing stands for: that is told where it is written, once. */
+export function withoutMade(problems: readonly FileProblem[]): FileProblem[] {
+  const placeOf = ({ file, line, column }: FileProblem) => `${file}:${line}:${column}`
+  const faulty = new Set(problems.filter(({ message }) => message.startsWith(UNDECLARED)).map(placeOf))
+  return problems.filter((one) => one.message.startsWith(UNDECLARED) || !faulty.has(placeOf(one)))
 }

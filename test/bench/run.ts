@@ -29,13 +29,23 @@ import { measureMcpCost } from './mcp.ts'
 import { measureJoined, measureReads } from './reads.ts'
 import { measureTriggerCost, measureWebhookLatency } from './triggers.ts'
 
-const { values } = parseArgs({
-  options: {
-    events: { type: 'string', default: '1000000' },
-    seed: { type: 'string', default: '1' },
-    only: { type: 'string' },
-  },
-})
+const { values } = optionsGiven()
+
+/** An option that is mistyped is told as a sentence. */
+function optionsGiven() {
+  try {
+    return parseArgs({
+      options: {
+        events: { type: 'string', default: '1000000' },
+        seed: { type: 'string', default: '1' },
+        only: { type: 'string' },
+      },
+    })
+  } catch (error) {
+    console.error(`svc: ${(error as Error).message}`)
+    return process.exit(1)
+  }
+}
 /** Events before the first round, for V8 to compile what is hot; then rounds of so many. */
 const WARM = 50_000
 const ROUNDS = 5

@@ -27,7 +27,14 @@ const forms: Record<string, () => Promise<boolean>> = {
   tests: runLongTests,
   runs: () => killAtWork('runs', runAgentKills),
 }
-const ok = await (forms[process.argv[2] ?? ''] ?? killWriters)()
+const [, , form] = process.argv
+if (form !== undefined && !forms[form] && !/^\d+$/.test(form)) {
+  console.error(
+    `svc: ${form} is no form of this: a number of kills, or one of ${Object.keys(forms).join(', ')}`,
+  )
+  process.exit(1)
+}
+const ok = await (forms[form ?? ''] ?? killWriters)()
 process.exit(ok ? 0 : 1)
 
 /** A hundred kills; everything in the report that is a list must be empty. */

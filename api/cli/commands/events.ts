@@ -72,5 +72,8 @@ async function exportTo(io: Io, file: string, flags: ExportFlags): Promise<void>
     throw error
   }
   if (flags.json && file !== '-') printJson(io, JSON.stringify({ file, from, to, events }))
-  else io.err(`wrote ${countWords(events, 'event')} of ${from} to ${to} to ${file}\n`)
+  else
+    io.err(
+      `wrote ${countWords(events, 'event')} of ${from} to ${to} to ${file === '-' ? 'standard output' : file}\n`,
+    )
 }

@@ -1,0 +1,35 @@
+/** What is told of files that could not be put together, beside what an engine finds in the rest. */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { svc } from './cli-harness.ts'
+
+it('a value that no file declares is one problem, whatever a field makes of its name', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'svc-input-')), 'shop.yaml')
+  writeFileSync(
+    file,
+    `sources:
+  - { name: gateway, connector: webhook }
+triggers:
+  - name: errors
+    sources: [gateway]
+    condition: { aggregate: count, predicate: "> ((values.errors))", window: 5m }
+    cooldown: ((values.rest))
+  - name: slow
+    sources: [gateway]
+    condition: { aggregate: count, predicate: many, window: 5m }
+`,
+  )
+  const { code, err } = await svc(['catalog', 'check', '--offline', file])
+  expect([code, err.split('\n').map((line) => line.replace(`${file}:`, ''))]).toEqual([
+    65,
+    [
+      'svc: 3 problems',
+      '6:47: no file of the catalog declares a value errors',
+      '7:15: no file of the catalog declares a value rest',
+      expect.stringMatching(/^10:47: triggers\[1\]\.condition\.predicate: predicate must be a comparison/),
+      '',
+    ],
+  ])
+})
