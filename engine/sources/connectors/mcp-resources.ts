@@ -47,6 +47,18 @@ interface Entry {
 /** By URI, what was read the longest ago first. */
 type Known = Map<string, Entry>
 
+interface Cursor {
+  /** Polls that brought something. */
+  turn: number
+  known: [string, Entry][]
+}
+
+/** Of older versions it is the list alone. */
+const cursorOf = (text: string | null): Cursor => {
+  const cursor = text === null ? [] : (JSON.parse(text) as Cursor | Cursor['known'])
+  return Array.isArray(cursor) ? { turn: 0, known: cursor } : cursor
+}
+
 interface Listed {
   uri: string
   name: string
@@ -68,6 +80,8 @@ interface ResourceItem {
   /** Size where it is none. */
   bytes?: number
   time: string
+  /** The same in a poll that is done again, since its outcome was not stored, and another in every other. */
+  turn: number
 }
 
 export const mcpResources: PollConnector = {
@@ -90,14 +104,14 @@ export const mcpResources: PollConnector = {
     { name: 'json', help: 'Fields of a resource that is a JSON object, by json.<name>.' },
   ],
   validate: (config: FieldsOf<McpResourcesConfig>) => upstreamFaults({ url: config.url }),
-  compile: () => compileResource,
+  compile: (config: FieldsOf<McpResourcesConfig>) => (item) => compileResource(config, item),
   poll: (config: FieldsOf<McpResourcesConfig>, cursor, reach) => pollResources(config, cursor, reach),
   discover: (config, reach) => propose(config, reach),
 }
 
-function compileResource({ value }: Item): MappedEvent[] {
+function compileResource({ url, uris }: McpResourcesConfig, { value }: Item): MappedEvent[] {
   const item = objectOf(value) as Partial<ResourceItem>
-  const { uri = '', name = uri, change = 'changed', text, bytes, time } = item
+  const { uri = '', name = uri, change = 'changed', text, bytes, time, turn } = item
   const said = text ?? (bytes === undefined ? '' : `${bytes} bytes`)
   const json = text === undefined ? null : objectIn(text)
   return [
@@ -108,9 +122,14 @@ function compileResource({ value }: Item): MappedEvent[] {
       context: { ...item, ...(json ? { json } : {}) },
       stamped: { [ENTITY]: oneLine(uri, 256) },
       entityLabel: ENTITY,
+      // A large poll is stored in parts, and one that was half stored is done again: with the same turn, at another time.
+      ...(turn === undefined ? {} : { dedupeKey: hashOf([url, uris, turn, change, uri, text, bytes]) }),
     },
   ]
 }
+
+const hashOf = (parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
 
 function objectIn(text: string): Record<string, unknown> | null {
   if (!/^\s*\{/.test(text)) return null
@@ -126,7 +145,8 @@ async function pollResources(
   cursor: string | null,
   reach: Reach,
 ): Promise<Polled> {
-  const known: Known = new Map(cursor === null ? [] : (JSON.parse(cursor) as [string, Entry][]))
+  const { turn, known: entries } = cursorOf(cursor)
+  const known: Known = new Map(entries)
   const began = reach.clock.now()
   return await connected(config, reach, async (ask) => {
     const { resources, notice } = await list(ask, config)
@@ -139,8 +159,8 @@ async function pollResources(
     const isOver = () => reach.clock.now() - began >= READING_MS
     const { changes, faults, read } = await readDue(ask, due.slice(0, READS_MAX), known, isOver)
     const items: ResourceItem[] = [
-      ...changes.map((change) => ({ ...change, time })),
-      ...gone.map(([uri, { name }]) => ({ change: 'gone' as const, uri, name, time })),
+      ...changes.map((change) => ({ ...change, time, turn })),
+      ...gone.map(([uri, { name }]) => ({ change: 'gone' as const, uri, name, time, turn })),
     ]
     const told = [
       ...(notice ? [notice] : []),
@@ -148,7 +168,7 @@ async function pollResources(
     ]
     return {
       items: items.map((item) => JSON.stringify(item)),
-      cursor: JSON.stringify([...known]),
+      cursor: JSON.stringify({ turn: turn + (items.length ? 1 : 0), known: [...known] } satisfies Cursor),
       // Those that were never read; the others are read in turn, poll by poll.
       ...(due.slice(read).some(({ uri }) => !known.has(uri)) ? { more: true } : {}),
       ...(told.length ? { notice: told.join(' ') } : {}),
@@ -172,8 +192,8 @@ async function readDue(
   due: readonly Listed[],
   known: Known,
   isOver: () => boolean,
-): Promise<{ changes: Omit<ResourceItem, 'time'>[]; faults: string[]; read: number }> {
-  const changes: Omit<ResourceItem, 'time'>[] = []
+): Promise<{ changes: Omit<ResourceItem, 'time' | 'turn'>[]; faults: string[]; read: number }> {
+  const changes: Omit<ResourceItem, 'time' | 'turn'>[] = []
   const faults: string[] = []
   let read = 0
   for (const one of due) {
@@ -192,7 +212,13 @@ async function readDue(
   return { changes, faults, read }
 }
 
-const shown = ({ uri, name, title, mimeType, modified }: Listed): Omit<ResourceItem, 'change' | 'time'> => ({
+const shown = ({
+  uri,
+  name,
+  title,
+  mimeType,
+  modified,
+}: Listed): Omit<ResourceItem, 'change' | 'time' | 'turn'> => ({
   uri,
   name,
   ...(title ? { title } : {}),
@@ -259,16 +285,14 @@ async function contentOf(
     throw error
   }
   const parts = (Array.isArray(contents) ? contents : []).map(objectOf)
-  const hash = createHash('sha256')
-    .update(JSON.stringify(parts.map(({ text, blob }) => [text, blob])))
-    .digest('hex')
+  const hash = hashOf(parts.map(({ text, blob }) => [text, blob]))
   const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
   const blobs = parts.flatMap(({ blob }) =>
     typeof blob === 'string' ? [Buffer.byteLength(blob, 'base64')] : [],
   )
   const bytes = blobs.reduce((sum, size) => sum + size, 0)
   return {
-    hash: hash.slice(0, 32),
+    hash,
     said: {
       ...(texts.length ? { text: texts.join('\n').slice(0, TEXT_KEPT) } : {}),
       ...(blobs.length ? { bytes } : {}),

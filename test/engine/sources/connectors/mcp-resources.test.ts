@@ -13,6 +13,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { createMcpHandler, Server as ModernServer } from '@modelcontextprotocol/server'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Polled } from '../../../../engine/sources/connectors/connector.ts'
 import { validateConfig } from '../../../../engine/sources/connectors/index.ts'
 import { mcpResources } from '../../../../engine/sources/connectors/mcp-resources.ts'
 import { mapped, NOW, prepared, reach } from './reach.ts'
@@ -132,8 +133,9 @@ describe('resources of an MCP server', () => {
           mime_type: 'text/markdown',
           text: '# Restart it',
           time: '2026-11-20T12:00:00.000Z',
+          turn: 0,
         },
-        { change: 'added', uri: b.uri, name: 'b', text: b.text, time: '2026-11-20T12:00:00.000Z' },
+        { change: 'added', uri: b.uri, name: 'b', text: b.text, time: '2026-11-20T12:00:00.000Z', turn: 0 },
       ])
       const labels = [{ name: 'owner', field: 'json.owner' }]
       expect(prepared(mcpResources, config(server.url, { labels }), polled)).toMatchObject([
@@ -169,6 +171,36 @@ describe('resources of an MCP server', () => {
     // After a poll whose outcome was not stored it is the same again.
     expect((await poll(second.cursor)).items).toEqual(third.items)
     expect((await poll(third.cursor)).items).toEqual([])
+  })
+
+  it('have the key they had in a poll whose outcome was not stored, and another each time they become so again', async () => {
+    const server = await serving([a, b])
+    const out = reach()
+    const seen = new Set<unknown>()
+    const settings = config(server.url)
+    const keysOf = (polled: Polled) =>
+      mapped(mcpResources, settings, polled).map(({ dedupeKey }) => dedupeKey)
+    let cursor: string | null = null
+    for (const offered of [[a, b], [{ ...a, text: 'other' }], [a, b], [], [a, b]]) {
+      server.resources = offered
+      const polled = await mcpResources.poll(settings, cursor, out)
+      const keys = keysOf(polled)
+      expect(keys.filter((key) => key === undefined || seen.has(key))).toEqual([])
+      for (const key of keys) seen.add(key)
+      // The daemon was killed before the cursor was stored, and is started a minute later.
+      out.now += 60_000
+      expect(keysOf(await mcpResources.poll(settings, cursor, out))).toEqual(keys)
+      cursor = polled.cursor
+    }
+    expect(seen.size).toBe(2 + 2 + 2 + 2 + 2)
+  })
+
+  it('go on from the cursor of an older version', async () => {
+    const server = await serving([a, b])
+    const { cursor } = await mcpResources.poll(config(server.url), null, reach())
+    const { known } = JSON.parse(cursor!) as { known: unknown }
+    const polled = await mcpResources.poll(config(server.url), JSON.stringify(known), reach())
+    expect(polled.items).toEqual([])
   })
 
   it('are not read again while their server says that they did not change', async () => {
