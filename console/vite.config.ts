@@ -138,6 +138,8 @@ export default defineConfig({
     emptyOutDir: true,
     manifest: true,
     cssCodeSplit: true,
+    // Browsers of 2023 and later know modulepreload; one before loads the same files, later.
+    modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 900,
     // The calls of the client are constants: each is put where it is used, not in a chunk for all.

@@ -8,7 +8,7 @@ import { type Graph, needsOf } from './needs.ts'
 import { type AtOnce, count, FILES_MAX, type Group, inOrder, joined, packedBefore } from './placing.ts'
 
 /** What most pages need goes with the shell, up to so many bytes: the brief has room for it there. */
-const WITH_SHELL = 30_400
+const WITH_SHELL = 30_600
 const MOST = 6
 
 /**

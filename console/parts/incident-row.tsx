@@ -8,7 +8,7 @@ import type { Act } from '../lib/incident-acts.ts'
 import { incidentPath, runRole, runWords, stateWords } from '../lib/incidents.ts'
 import { count, lasting } from '../lib/time.ts'
 import { CutName } from './cut-name.tsx'
-import { Acts, useMay } from './may.tsx'
+import { useMay } from './may.tsx'
 import { RowCheckbox } from './row-checkbox.tsx'
 import { Severity } from './severity.tsx'
 import { VerdictChip } from './verdict-chip.tsx'
@@ -69,7 +69,7 @@ export function IncidentRow(props: Props) {
       <div className="incident-side incident-acts">
         {incident.state === 'open' ? (
           <>
-            <Acts scope="respond">
+            {may && (
               <Button
                 size="xs"
                 className="above"
@@ -80,7 +80,7 @@ export function IncidentRow(props: Props) {
               >
                 Acknowledge
               </Button>
-            </Acts>
+            )}
             <div>
               {incident.assignee ? `${incident.assignee}, ` : ''}open {lasting(now - Date.parse(opened_at))}
             </div>

@@ -26,7 +26,7 @@ export function Acts({ scope = 'admin', says = false, children }: Props) {
   if (useMay(scope)) return children
   return says ? (
     <Text size="sm" c="dimmed">
-      {scope === 'admin' ? 'Changes need' : 'Acts need'} a key with scope {scope}.
+      Changes need a key with scope {scope}.
     </Text>
   ) : null
 }

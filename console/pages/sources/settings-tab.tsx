@@ -121,18 +121,24 @@ export function SettingsTab({ source, refetch }: Props) {
           onKeepMine={() => save.mutate(undefined)}
         />
         <TestOutcome result={test.data} error={test.error} />
-        <Group>
-          <Acts says>
-            <Button type="submit" loading={save.isPending}>
-              Save
-            </Button>
-            <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-              Test
-            </Button>
-          </Acts>
-        </Group>
+        <Foot isSaving={save.isPending} isTesting={test.isPending} onTest={() => test.mutate()} />
       </Stack>
     </form>
+  )
+}
+
+function Foot(props: { isSaving: boolean; isTesting: boolean; onTest: () => void }) {
+  return (
+    <Acts says>
+      <Group>
+        <Button type="submit" loading={props.isSaving}>
+          Save
+        </Button>
+        <Button variant="default" loading={props.isTesting} onClick={props.onTest}>
+          Test
+        </Button>
+      </Group>
+    </Acts>
   )
 }
 
