@@ -57,7 +57,7 @@ test('parts that others make and delete are offered, and no more, without openin
   await expect(parts.getByRole('button', { name: 'Add agent spare' })).toHaveCount(0)
 })
 
-test('a draft that deletes what another changed says that their change goes, too', async ({
+test('a draft that deletes what another changed asks whose word holds, and theirs keeps the part', async ({
   page,
   daemon,
 }) => {
@@ -67,8 +67,15 @@ test('a draft that deletes what another changed says that their change goes, too
   await page.getByRole('button', { name: 'Review and apply' }).click()
   await daemon.call('PUT', '/api/agents/builtin/watch', { prompt: 'Watch closely.' })
   const draft = page.getByRole('region', { name: 'Draft' })
-  await expect(draft).toContainText('Your draft deletes agent watch: what was changed there goes, too.')
+  await expect(draft).toContainText('Somebody else changed the same fields')
   await expect(draft).not.toContainText('keeps both')
+  const theirs = draft.getByRole('radio', { name: 'Take theirs' })
+  await theirs.focus()
+  await theirs.press('Space')
+  await expect(theirs).toBeChecked()
+  await draft.getByRole('button', { name: 'Rebase the draft' }).click()
+  await expect(draft.getByText('Delete agent watch')).toHaveCount(0)
+  await expect(node(page, 'agent:watch')).toBeVisible()
 })
 
 test('what is typed into the form of a part goes along to its new name, and is shown where the part is deleted', async ({

@@ -31,6 +31,11 @@ export function rebased(
 }
 
 function yielding(step: Step, conflict: MergeConflict): Step {
+  // A part whose field is theirs stays, in the project and with its wires: a deletion is taken back as a whole.
+  if (step.operations.some((operation) => operation.op === 'delete' && isAbout(operation, conflict))) {
+    const { secrets: _secrets, ...rest } = step
+    return { ...rest, operations: [] }
+  }
   const operations: Operation[] = []
   const secrets: SecretField[] = []
   step.operations.forEach((operation, at) => {
@@ -53,10 +58,7 @@ const isAbout = ({ kind, name }: Operation, conflict: MergeConflict): boolean =>
 
 /** The operation without its word on a field; null: it says nothing any more. */
 function yielded(operation: Operation, conflict: MergeConflict): Operation | null {
-  if (!isAbout(operation, conflict)) return operation
-  // A field of what was to go is theirs: it stays.
-  if (operation.op === 'delete') return null
-  if (!operation.spec) return operation
+  if (!isAbout(operation, conflict) || !operation.spec) return operation
   if (operation.op === 'put') {
     const theirs = conflict.theirs === null ? undefined : conflict.theirs
     return { ...operation, spec: { ...withValue(operation.spec, conflict.path, theirs) } }

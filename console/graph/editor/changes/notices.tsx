@@ -3,11 +3,7 @@ import { Alert, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { FileText, Users } from 'lucide-react'
 import { callerText } from '../../../../schemas/caller-words.ts'
-import type { ChangeSet } from '../../../../schemas/types.ts'
 import { declared, dkeys } from '../../../declared-client.ts'
-import { KIND_WORDS } from '../../../lib/fields.ts'
-import { type Draft, operationsOf } from '../../draft/draft.ts'
-import { nodeId } from '../../draft/ids.ts'
 import type { Editor } from '../state/use-editor.ts'
 import { YamlButtons } from './patch-view.tsx'
 
@@ -37,24 +33,11 @@ export function ChangedSince({ editor: { draft, live, preview } }: { editor: Edi
           .map(({ summary }) => summary)
           .join('; ')}
         {since.length > 3 && `; and ${since.length - 3} more`}.
-        {merges && ` ${fitWords(goneWith(draft, since))}`}
+        {merges && ' Your draft fits: applying it keeps both.'}
       </Text>
     </Alert>
   )
 }
-
-/** Parts that the draft deletes and others changed: no field is both's, and yet theirs does not stay. */
-function goneWith(draft: Draft | null, since: readonly ChangeSet[]): string[] {
-  const changed = new Set(since.flatMap(({ changes }) => changes.map(nodeId)))
-  return (draft ? operationsOf(draft) : [])
-    .filter((operation) => operation.op === 'delete' && changed.has(nodeId(operation)))
-    .map(({ kind, name }) => `${KIND_WORDS[kind]!.one} ${name}`)
-}
-
-const fitWords = (gone: readonly string[]): string =>
-  gone.length === 0
-    ? 'Your draft fits: applying it keeps both.'
-    : `Your draft deletes ${gone.join(', ')}: what was changed there goes, too.`
 
 /** With SVC_CATALOG_SYNC the file is imported at every start: what contradicts it does not last. */
 export function FileIsTruth({ editor: { preview, draft } }: { editor: Editor }) {
