@@ -38,6 +38,8 @@ const RULES: Readonly<Record<string, string>> = {
   '^(findings|agent:.{1,100})$': 'must be findings or agent:<name>',
   '^[0-9]{1,16}\\..{1,80}$': 'must be next_before of an earlier answer',
   '\\S': 'must not be blank',
+  '^[a-z][a-z0-9_]*(\\.[a-z][a-z0-9_]*)*$':
+    'must be the name of a parameter, or of a field of it, such as repos.repo',
   '\\(\\(values\\.': 'must refer to a value of the environment, as ((values.name))',
   '^[^\\u0000-\\u001f\\u007f]+$': CONTROL,
   '^[^\\u0000-\\u001f\\u007f]*$': CONTROL,
