@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import type { ConnectInfo, KeyCreated } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
@@ -19,11 +19,12 @@ import { TelemetryAddress } from './telemetry-address.tsx'
 
 const LOOK_EVERY_MS = 2_000
 
-/** Beside what bounds agents: how one from outside comes in. */
-export function ConnectAgent() {
+/** How an agent from outside comes in. @param children below it: drawn once it is known what is here, or nothing would stay in place */
+export function ConnectAgent({ children }: { children: ReactNode }) {
   const health = useQuery({ queryKey: keys.health, queryFn: () => api.health() })
   const info = useQuery({ queryKey: ['connect'], queryFn: connect.info, refetchInterval: LOOK_EVERY_MS })
-  return (
+  const error = info.error ?? health.error
+  const section = (
     <Section
       title="Connect an agent"
       aside={
@@ -46,19 +47,18 @@ export function ConnectAgent() {
       </Text>
       {info.data && health.data ? (
         <Setup info={info.data} isOpen={!health.data.auth_required} />
-      ) : info.error || health.error ? (
-        <Failed
-          what="the clients"
-          error={(info.error ?? health.error)!}
-          onRetry={() => void info.refetch()}
-        />
+      ) : error ? (
+        <Failed what="the clients" error={error} onRetry={() => void info.refetch()} />
       ) : (
-        // As tall as a screen: what is below is not seen to move when the clients come.
-        <div style={{ minHeight: '100vh' }}>
-          <LoadingRows />
-        </div>
+        <LoadingRows />
       )}
     </Section>
+  )
+  return (
+    <Stack gap="xl">
+      {section}
+      {(error || (info.data && health.data)) && children}
+    </Stack>
   )
 }
 

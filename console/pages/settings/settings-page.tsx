@@ -1,5 +1,4 @@
 /** Settings of the instance, in tabs (SPEC.md, Authentication 11; Outbound 6; Limits). */
-import { Stack } from '@mantine/core'
 import { PageHead } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
 import { Section } from '../../parts/section.tsx'
@@ -34,11 +33,10 @@ export default function SettingsPage() {
 /** Those from outside, which come in, and those of svc, which are bounded. */
 function Agents() {
   return (
-    <Stack gap="xl">
-      <ConnectAgent />
+    <ConnectAgent>
       <Section title="Limits of agents">
         <AgentLimits />
       </Section>
-    </Stack>
+    </ConnectAgent>
   )
 }
