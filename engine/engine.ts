@@ -265,14 +265,15 @@ function onceEach(writer: Answering['writer']) {
       )
     underWay.add(claim)
     try {
-      const value = await run()
+      const value = await run().catch(async (error: unknown) => {
+        // A refused call changed nothing, and may be sent again with its key.
+        if (error instanceof SvcError && error.code !== 'unknown_outcome')
+          await writer('endCall', [claim, null])
+        throw error
+      })
+      // Where the answer cannot be kept, the key stays claimed: the call was done, and must not be done again.
       await writer('endCall', [claim, { value }])
       return value
-    } catch (error) {
-      // What was refused changed nothing.
-      if (error instanceof SvcError && error.code !== 'unknown_outcome')
-        await writer('endCall', [claim, null])
-      throw error
     } finally {
       underWay.delete(claim)
     }

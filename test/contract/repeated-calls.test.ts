@@ -3,6 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { performOver } from '../../engine/engine.ts'
+import { SvcError } from '../../engine/errors.ts'
+import { operations } from '../../engine/index.ts'
 import { type Fields, type Instance, startHere, startInstance } from './instance.ts'
 
 let svc: Instance
@@ -126,4 +129,20 @@ describe('a call with an Idempotency-Key', () => {
     const bad = await svc.call('POST', '/api/keys', { name: 'x', scopes: ['read'] }, key('a b'))
     expect(bad.body.detail).toBe('Idempotency-Key must be 1 to 255 visible ASCII characters')
   })
+})
+
+it('a call that was done keeps its key where its answer could not be stored: a repeat must not do it again', async () => {
+  svc = await startInstance()
+  const { id } = operations.find(({ route }) => route === 'POST /api/keys')!
+  const calls: unknown[][] = []
+  const writer = async (method: string, args: unknown[]) => {
+    calls.push([method, ...(method === 'endCall' ? [args[1]] : [])])
+    if (method === 'claimCall') return { claim: 'c1', first: null }
+    if (method === 'endCall') throw new SvcError('storage_full', 'no room')
+    return { id: 'key_1' }
+  }
+  const perform = performOver({ writer, short: writer, wide: writer } as never, () => ({}) as never)
+  const input = { params: {}, query: {}, body: { name: 'ci' }, caller: { id: 'key:1' }, repeat: 'k' }
+  await expect(perform(id, input as never)).rejects.toMatchObject({ code: 'storage_full' })
+  expect(calls).toEqual([['claimCall'], ['perform'], ['endCall', { value: { id: 'key_1' } }]])
 })

@@ -183,15 +183,26 @@ export function compile(definition: TriggerDefinition): Compiled {
     key: compileKey(definition),
     readsPayload: JSON.stringify([spec.filters, condition]).includes('"payload.'),
     maxLateMs: parseDuration(spec.max_late ?? MAX_LATE_DEFAULT, 'max_late'),
-    cooldownMs: durationOrNone(spec.cooldown ?? COOLDOWN_DEFAULT),
+    cooldownMs: cooldownOf(spec),
     gather: maxWaitMs ? { quietMs, maxWaitMs } : null,
     minCount: storm?.min_count ?? 1,
-    limits: (storm?.limits ?? []).map(({ max, per }) => ({
-      max,
-      perMs: parseDuration(per, 'storm.limits.per'),
-    })),
+    limits: limitsOf(spec),
     resolve: 'resolve' in condition ? condition.resolve : undefined,
   }
+}
+
+const cooldownOf = ({ cooldown = COOLDOWN_DEFAULT }: TriggerSpec): number => durationOrNone(cooldown)
+
+const limitsOf = ({ storm }: TriggerSpec): { max: number; perMs: number }[] =>
+  (storm?.limits ?? []).map(({ max, per }) => ({ max, perMs: parseDuration(per, 'storm.limits.per') }))
+
+/**
+ * How long a firing still decides whether its trigger may fire again, by the cooldown or a limit, in milliseconds. It
+ * compiles nothing: retention asks it of every trigger in each of its steps.
+ */
+export function holdOf({ spec }: TriggerDefinition): number {
+  if (!isEventful(spec)) return 0
+  return Math.max(cooldownOf(spec), ...limitsOf(spec).map(({ perMs }) => perMs))
 }
 
 /** All that decides which events a condition is asked about, and by which key. */

@@ -31,8 +31,7 @@ export function matcherOf(
   }
 }
 
-/** Longest span of event time a condition looks back over, in milliseconds. */
-export { windowOf } from './condition.ts'
+export { holdOf, windowOf } from './condition.ts'
 
 /** How far before a span its events matter: windows, cooldowns, bursts and limits, in milliseconds. */
 export function reachOf(definition: TriggerDefinition): number {
@@ -40,13 +39,6 @@ export function reachOf(definition: TriggerDefinition): number {
   const { cooldownMs, gather, limits } = compile(definition)
   const limited = Math.max(0, ...limits.map(({ perMs }) => perMs))
   return windowOf(definition.spec.condition) + cooldownMs + (gather?.maxWaitMs ?? 0) + limited
-}
-
-/** How long after it fired a firing still decides whether the trigger may fire: by its cooldown or its limits, in milliseconds. */
-export function holdOf(definition: TriggerDefinition): number {
-  if (!isEventful(definition.spec)) return 0
-  const { cooldownMs, limits } = compile(definition)
-  return Math.max(cooldownMs, ...limits.map(({ perMs }) => perMs))
 }
 
 /* What a trigger makes of one event, worked out anew: all that came before is read back. */
