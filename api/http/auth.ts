@@ -88,7 +88,7 @@ export class Authenticator {
     this.rootHash = rootToken === null ? null : sha256(rootToken)
   }
 
-  /** What callers are told by where they have no credential. */
+  /** The address that rate limits of callers without a credential count by. */
   addressOf(request: Parameters<typeof callerAddress>[0]): string {
     return callerAddress(request, this.isProxy)
   }

@@ -26,7 +26,7 @@ export function idempotencyKey(request: Pick<FastifyRequest, 'headers'>): string
   return key
 }
 
-/** A call that is done again with each repeat says so to who counts on the contrary. @throws SvcError invalid */
+/** For a call that runs anew each time it is sent: refuses the key instead of ignoring it. @throws SvcError invalid */
 export function refuseIdempotencyKey(request: Pick<FastifyRequest, 'headers'>): void {
   if (idempotencyKey(request) !== undefined)
     fail('invalid', 'this call takes no Idempotency-Key: each repeat is done again', {

@@ -57,7 +57,7 @@ export function placeText(spot: Spot): string {
   return `${file}:${line}:${column}`
 }
 
-/** What is said of a reference to a value that nothing declares, before its name. */
+/** How the problem of an undeclared value begins. */
 const UNDECLARED = 'no file of the catalog declares a value'
 
 /** A problem at a spot. @param path through the document, where there is one */
@@ -494,7 +494,7 @@ export function inOrder(problems: FileProblem[]): FileProblem[] {
   )
 }
 
-/** Without what a field makes of a reference that nothing stands for: that is told where it is written, once. */
+/** Without follow-on problems: where a reference to an undeclared value is told, other problems at the same place are left out. */
 export function withoutMade(problems: readonly FileProblem[]): FileProblem[] {
   const placeOf = ({ file, line, column }: FileProblem) => `${file}:${line}:${column}`
   const faulty = new Set(problems.filter(({ message }) => message.startsWith(UNDECLARED)).map(placeOf))

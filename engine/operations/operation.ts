@@ -86,7 +86,7 @@ export interface Operation {
   /** 200 in place of `status` where the answer says `existing`: what it would make is there already. */
   readonly mayExist?: true
   readonly summary: string
-  /** Though not of the writer, it takes an `Idempotency-Key`, as every POST of that role does. */
+  /** It takes an `Idempotency-Key` although it does not run on the writer, whose POSTs all do. */
   readonly repeatable?: true
   /** `If-Match` is merged with what others wrote since. */
   readonly merges?: true

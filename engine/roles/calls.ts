@@ -126,7 +126,7 @@ export interface EnginePorts
     SyncPort,
     FindingPort {}
 
-/** A call of a run at work that needs no commit of its own: a flush of the disk for each would be half of the writer's time. */
+/** A call of a run that shares the commit of others: a flush for each would take half of the writer's time. */
 export interface JoinedCall {
   method: (typeof JOINED)[number]
   args: unknown[]
@@ -156,7 +156,7 @@ export interface ClaimedCall {
 export interface WriterOwn {
   /**
    * Commits the calls in one transaction, and with them what runs at work write down.
-   * @param joined each is settled once that is stored, or will not be; what one of them is refused for is its own
+   * @param joined stored in the same transaction; each is settled with its own value or error after the commit
    */
   ingestMany(calls: readonly PreparedCall[], joined?: readonly JoinedCall[]): (IngestResult | SvcError)[]
   /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */

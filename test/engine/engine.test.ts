@@ -163,6 +163,14 @@ describe('the engine', () => {
     ])
   })
 
+  it('counts what is posted to a paused source as refused', async () => {
+    const { engine, post, webhook } = openEngine()
+    const key = await webhook('app')
+    await engine.moveSource('app', 'pause', ME)
+    await expect(post(key, '{"n":1}')).rejects.toThrow('paused')
+    expect((await engine.getSource('app')).health.rejected).toBe(1)
+  })
+
   it('refuses ingest that would go past 95 % of the limit, says so on health, and takes it again once there is room', async () => {
     const { engine, post, webhook, clock } = openEngine({ maxDbSize: 4_000_000 })
     const key = await webhook('app')

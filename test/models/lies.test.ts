@@ -149,8 +149,9 @@ describe('the ceiling of a call', () => {
     expect(first).toBeLessThanOrEqual(costOf(tokens + 10))
     // The same again, and with what is said after it.
     expect(await ceiling({})).toBe(first)
-    const text = 'what else is there to be said of it'
-    const later = [...ask.messages, { role: 'user', text }]
+    const said = 'what else is there to be said of it '.repeat(20)
+    const results = [{ id: 'c1', content: said, isError: false }]
+    const later = [...ask.messages, { role: 'user', text: said }, { role: 'tool', results }]
     const all = likelyTokens(JSON.stringify([ask.system, later, ask.tools]))
     expect(await ceiling({ messages: later })).toBeGreaterThanOrEqual(costOf(all))
     expect(await ceiling({ messages: later })).toBeLessThanOrEqual(costOf(all + 10))

@@ -195,12 +195,17 @@ function tokensSaid({
   tools,
 }: Pick<ModelRequest, 'system' | 'messages' | 'tools'>): number {
   const all: Said[] = [...tools]
+  let around = likelyTokens(JSON.stringify(system)) + 2
   for (const message of messages)
-    if (message.role === 'tool') all.push(...message.results)
-    else all.push(message)
-  // What holds each of them together is at most a token.
-  return all.reduce((sum, said) => sum + tokensOf(said) + 1, likelyTokens(JSON.stringify(system)) + 2)
+    if (message.role === 'tool') {
+      all.push(...message.results)
+      around += AROUND_RESULTS
+    } else all.push(message)
+  // Between two of them stands a comma: a token at most.
+  return all.reduce((sum, said) => sum + tokensOf(said) + 1, around)
 }
+
+const AROUND_RESULTS = likelyTokens(JSON.stringify({ role: 'tool', results: [] }))
 
 type Said = ToolSpec | ToolAnswer | ModelMessage
 

@@ -220,7 +220,7 @@ function driftOf(declared: Declared, remembered: RememberedFiles): CatalogDrift 
 
 const hasDrifted = ({ plan }: CatalogFileDrift): boolean => plan === null || plan.changes.length > 0
 
-/** @param wiring the files that may wire what this one declares: that is not of this one to say */
+/** @param wiring remembered files with wiring rows: what they wire is no drift of this file */
 function fileDrift(
   declared: Declared,
   file: RememberedFile,

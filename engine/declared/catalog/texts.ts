@@ -193,7 +193,7 @@ export function ownedByOthers(
   return owned
 }
 
-/** What a catalog puts into projects and wires there, as pruning by the catalog of such a project asks for it. */
+/** Keys of the parts that a catalog puts into projects, and of its wiring rows: pruning by another catalog leaves these. */
 function usesIn(catalog: Catalog): string[] {
   const said: [string | undefined, PartKind, string][] = []
   for (const kind of partKinds)

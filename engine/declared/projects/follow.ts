@@ -233,7 +233,7 @@ const CARDS = {
   skill: 'skills',
 } as const
 
-/** @param isDraft its own parts are not made yet, and are others than those of their names. */
+/** @param isDraft then only parts that exist already are renamed in it: the others are not made yet */
 function planWith(plan: Plan, { kind, from, to }: PartRename, isDraft: boolean): Plan {
   const card: { name: string; existing?: boolean }[] = plan[CARDS[kind]]
   if (!card.some((one) => one.name === from && (!isDraft || one.existing === true))) return plan

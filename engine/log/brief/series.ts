@@ -137,7 +137,7 @@ function eachApart(all: ReadonlyMap<string, Sample[]>): (Apart & { key: string }
   )
 }
 
-/** @returns of a key its pod and region, where others of its name, source and entity have another: they tell it from those */
+/** @returns a function from the key of a series to its pod and region, each only where series of the same name, source and entity differ in it */
 export function placesApart(keys: Iterable<string>): (key: string) => Record<string, string> {
   const known = new Map<string, Record<(typeof PLACES)[number], Set<string>>>()
   const read = (key: string) => {
@@ -170,9 +170,9 @@ export function placesApart(keys: Iterable<string>): (key: string) => Record<str
 const APART = 2
 /** Of samples of one instant, how many may be of one series: more are of requests, of which many are in one second. */
 const CLASHES = 0.05
-/** From one sample of a round to the next: seconds, and a share of the mean over all; and how many are in rounds at least. */
+/** Within a round, two samples are at most `most` seconds and `near` of the mean interval apart; rounds hold at least `share` of all samples. */
 const ROUND = { most: 1, near: 0.1, share: 0.8 }
-/** Labels that are a part of what a number is one of. */
+/** Labels that, with name, source and entity, make up the key of a series. */
 const PLACES = ['pod', 'region'] as const
 
 function apart(samples: Sample[]): Apart[] {

@@ -339,7 +339,7 @@ export const zoneFaults = (zone: string | undefined): string[] =>
     ? []
     : ['zone must be the name of a time zone, such as Europe/Berlin or UTC']
 
-/** @param zone one that `isZone`. @returns a function of what is given for a time: where it is a text that says no zone, it is of this one */
+/** @param zone a valid name; undefined: UTC. @returns a function that marks a text as a local time of the zone, for where the text names none */
 export function timesIn(zone: string | undefined): (given: unknown) => unknown {
   if (zone === undefined) return (given) => given
   const local = compileZone(zone)

@@ -80,7 +80,7 @@ interface ResourceItem {
   /** Size where it is none. */
   bytes?: number
   time: string
-  /** The same in a poll that is done again, since its outcome was not stored, and another in every other. */
+  /** Number of the poll: a poll that is repeated because its outcome was not stored has the same one. */
   turn: number
 }
 
