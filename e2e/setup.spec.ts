@@ -318,6 +318,40 @@ base.describe('without a model', () => {
     await expect(page.getByRole('alert')).toHaveCount(0)
   })
 
+  base(
+    'who leaves a plan while it is kept and comes back sees what was typed, and no word of another tab',
+    async ({ page, daemon }) => {
+      await goTo(page, `${daemon.url}/projects/new`)
+      await page.getByRole('textbox', { name: 'What do you want?' }).fill('Tell me when refunds fail')
+      await page.getByRole('button', { name: 'Write it by hand' }).click()
+      const name = page.getByRole('textbox', { name: 'Name of the project' })
+      await expect(name).toBeVisible()
+      let release = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      await page.route('**/setup', async (route) => {
+        if (route.request().method() === 'PUT') await held
+        await route.continue()
+      })
+      const saving = page.waitForRequest((request) => request.method() === 'PUT')
+      await name.fill('Refunds')
+      await saving
+      await page.getByRole('navigation').getByRole('link', { name: 'Help' }).first().click()
+      await expect(page.getByRole('heading', { level: 1, name: 'Help' })).toBeVisible()
+      await page.goBack()
+      await expect(name).toBeVisible()
+      release()
+      await expect(name).toHaveValue('Refunds')
+      await expect(page.getByRole('alert').filter({ hasText: 'changed in another tab' })).toHaveCount(0)
+      await name.fill('Refunds of the shop')
+      const path = `/api/projects/${new URL(page.url()).pathname.split('/')[2]}/setup`
+      await expect
+        .poll(async () => (await daemon.ask<{ plan: { name: string } }>('GET', path)).plan.name)
+        .toBe('Refunds of the shop')
+    },
+  )
+
   base('a plan is written by hand, from an event that is pasted, to a firing', async ({ page, daemon }) => {
     await goTo(page, `${daemon.url}/projects/new`)
     const byHand = page.getByRole('button', { name: 'Write it by hand' })

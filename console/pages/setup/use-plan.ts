@@ -31,6 +31,7 @@ export function usePlan(setup: Setup, given: Plan): EditedPlan {
     problems: setup.problems,
     changes: setup.changes,
   })
+  const [isTouched, setTouched] = useState(false)
   const [isChecking, setChecking] = useState(false)
   const [error, setError] = useState<Error | null>(null)
   const under = useRef<{ timer: number | null; abort: AbortController }>({
@@ -71,6 +72,7 @@ export function usePlan(setup: Setup, given: Plan): EditedPlan {
 
   const edit = useCallback(
     (change: (plan: Plan) => Plan) => {
+      setTouched(true)
       latest.current = change(latest.current)
       setChecked((now) => ({ ...now, plan: latest.current }))
       setChecking(true)
@@ -108,7 +110,12 @@ export function usePlan(setup: Setup, given: Plan): EditedPlan {
     edit((plan) => plan)
   }
   // While an edit is kept here, what is newer may be that.
-  const newer = !isChecking && setup.version > version.current ? setup : null
+  const isOlder = !isChecking && setup.version > version.current
+  // Nothing was changed here: what is newer is shown, such as what was typed as this page was left a moment ago.
+  useEffect(() => {
+    if (isOlder && !isTouched) takeTheirs()
+  })
+  const newer = isOlder && isTouched ? setup : null
   return { ...checked, edit, isChecking, error, version: version.current, newer, takeTheirs, keepMine }
 }
 
