@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -31,6 +33,17 @@ class LongestFirst extends BaseSequencer {
 const LEAN_ENV = { MALLOC_MMAP_THRESHOLD_: String(4 * 2 ** 20), MALLOC_TRIM_THRESHOLD_: String(64 * 2 ** 20) }
 Object.assign(process.env, { ...LEAN_ENV, ...process.env })
 
+/**
+ * What random tests begin with: the same for each run of one commit, so that what passed before it was sent passes after
+ * it, too, and another with each change of behaviour, so that they go on searching. `CHAOS_SEED` asks for one.
+ */
+process.env.CHAOS_SEED ??= String(
+  createHash('sha256')
+    .update(readFileSync(new URL('CHANGELOG.md', import.meta.url)))
+    .digest()
+    .readUInt32BE() % 1e6,
+)
+
 declare module 'vitest' {
   interface ProvidedContext {
     /** Where the roles of an engine's store run. */
@@ -57,6 +70,7 @@ export default defineConfig({
         },
       },
     ],
+    setupFiles: ['test/random-runs.ts'],
     pool: 'forks',
     // Room for what is young: a test leaves much behind at once, and collecting it more often takes a twentieth more. Room
     // for what is old, and no optimizing compiler: few functions run often enough to be worth either (609 s of processor time

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CrashStateReport, replayStates, traceWorkload, wholeCalls } from './crash-state.ts'
-import { longOr } from './scale.ts'
+import { longOr, seed } from './scale.ts'
 
 // strace is Linux only and may be refused in a container; npm test installs it where it can.
 const canTrace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0
-const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 const STATES = longOr(1_000, 80)
 const scratch = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `svc-crash-${process.pid}`)
 

@@ -7,9 +7,8 @@ import { random } from '../engine/log/store/store-harness.ts'
 import { buildWorld, OPERATIONS, openWorld } from './declared-operations.ts'
 import { digestFile, dumpDifference, dumpFile } from './declared-state.ts'
 import { foreseeRandom, installFaults } from './faults.ts'
-import { longOr } from './scale.ts'
+import { longOr, seed } from './scale.ts'
 
-const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 const next = random(seed)
 /** Statements of each operation that fail, of some hundred at most. */
 const FAILED_MAX = longOr(Number.POSITIVE_INFINITY, 8)

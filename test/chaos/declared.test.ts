@@ -7,9 +7,8 @@ import { dumpRestarted } from './declared-every.ts'
 import { buildChild, killAt, lookAtEach } from './declared-kill.ts'
 import { buildWorld, OPERATIONS, openWorld } from './declared-operations.ts'
 import { dumpDifference, dumpFile } from './declared-state.ts'
-import { isDone, longOr } from './scale.ts'
+import { isDone, longOr, seed } from './scale.ts'
 
-const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 const next = random(seed)
 const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'svc-declared-'))
 const base = join(scratch, 'base')

@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ANSWERS_BEFORE_KILL, runFiringKills } from './firings.ts'
-import { longOr } from './scale.ts'
+import { longOr, seed } from './scale.ts'
 
 const KILLS = longOr(8, 2)
-const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 
 it(`${KILLS} kills under load: each crossing fires exactly once, and each firing is told (CHAOS_SEED=${seed})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-firings-'))

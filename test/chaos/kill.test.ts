@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startDaemon } from './daemon.ts'
 import { ANSWERS_BEFORE_KILL, runKills } from './kill.ts'
-import { longOr } from './scale.ts'
+import { longOr, seed } from './scale.ts'
 
 const KILLS = longOr(60, 4)
-const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 
 it(`${KILLS} kills under load lose no acknowledged event and store none twice (CHAOS_SEED=${seed})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-kill-'))

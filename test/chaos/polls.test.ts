@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { POLLS_BEFORE_KILL, runPollKills } from './polls.ts'
-import { longOr } from './scale.ts'
+import { longOr, seed } from './scale.ts'
 
 const KILLS = longOr(4, 2)
-const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 
 it(`${KILLS} kills while an API is polled: cursor and events agree after each, and each entry is stored once (CHAOS_SEED=${seed})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-polls-'))

@@ -15,6 +15,7 @@ import { runKills } from './kill.ts'
 import { runMixedLoad } from './mixed.ts'
 import { runUnderNodes } from './nodes.ts'
 import { runAgentKills } from './runs.ts'
+import { seed } from './scale.ts'
 
 /** Highest resident memory under mixed load. */
 const PEAK_MB = 450
@@ -42,7 +43,6 @@ async function killAtWork(
   name: string,
   kill: (folder: string, kills: number, seed: number) => Promise<object>,
 ): Promise<boolean> {
-  const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
   const folder = mkdtempSync(join(tmpdir(), `svc-${name}-`))
   console.log(`100 kills, CHAOS_SEED=${seed}, data in ${folder}`)
   const report = await kill(folder, 100, seed)
@@ -64,7 +64,8 @@ const isScaled = (file: string): boolean => readFileSync(file, 'utf8').includes(
 
 async function runLongTests(): Promise<boolean> {
   const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
-  const env = { ...process.env, CHAOS_LONG: '1' }
+  const env = { ...process.env, CHAOS_LONG: '1', CHAOS_SEED: String(seed) }
+  console.log(`all of the random tests, CHAOS_SEED=${seed}`)
   const child = spawn(process.execPath, [vitest, 'run', ...scaled()], {
     stdio: 'inherit',
     env,
@@ -75,7 +76,6 @@ async function runLongTests(): Promise<boolean> {
 
 async function killWriters(): Promise<boolean> {
   const kills = Number(process.argv[2] ?? 500)
-  const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
   const folder = mkdtempSync(join(tmpdir(), 'svc-chaos-'))
   console.log(`${kills} kills under 16 writers, CHAOS_SEED=${seed}, data in ${folder}`)
   const report = await runKills(folder, kills, seed, (n, acknowledged) => {

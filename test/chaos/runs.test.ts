@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { runAgentKills } from './runs.ts'
-import { longOr } from './scale.ts'
+import { longOr, seed } from './scale.ts'
 
 const KILLS = longOr(6, 2)
-const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 
 it(`${KILLS} kills while agents are at work: each chain happens once, each finding is told (CHAOS_SEED=${seed})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-runs-'))

@@ -1,14 +1,15 @@
 /**
  * How much is done of what is done again and again (kills, faults, random runs): a part in each run of the tests, others in
- * each, all of it by `npm run chaos -- tests`.
+ * each commit, all of it by `npm run chaos -- tests`.
  */
 
 /** @returns the first in the long form, else the second */
 export const longOr = (long: number, short: number): number =>
   process.env.CHAOS_LONG === undefined ? short : long
 
-const first = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
+/** What this run's random choices begin with: `CHAOS_SEED`, which `vitest.config.ts` sets where nobody did. */
+export const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 
-/** @returns whether the one at this place is done: each in the long form, else one of `every`, others in each run */
+/** @returns whether the one at this place is done: each in the long form, else one of `every`, others for each seed */
 export const isDone = (at: number, every: number): boolean =>
-  longOr(1, every) === 1 || (at + first) % every === 0
+  longOr(1, every) === 1 || (at + seed) % every === 0
