@@ -202,9 +202,9 @@ function putRequests(packing: Packing, { paths }: LookedAt, telling: Telling, to
 function putChanges(packing: Packing, changes: readonly RankedChange[], telling: Telling, told: Told): void {
   const masker = new Masker()
   const counts = new Map<string, number>()
-  const kept: { t: number; line: BriefLine }[] = []
+  const kept: { n: number; line: BriefLine }[] = []
   let misses = 0
-  for (const { line } of changes) {
+  for (const { line, n } of changes) {
     if (kept.length >= CHANGES.most || misses > MISSES) break
     const { type, text, entity } = line.row
     const wording = masker
@@ -224,11 +224,11 @@ function putChanges(packing: Packing, changes: readonly RankedChange[], telling:
     }
     for (const [key] of keys) addTo(counts, key)
     told.addLines([line])
-    kept.push({ t: line.t, line: said })
+    kept.push({ n, line: said })
   }
   packing.sort(
     'changes',
-    kept.sort((a, b) => a.t - b.t).map(({ line }) => line),
+    kept.sort((a, b) => a.n - b.n).map(({ line }) => line),
   )
 }
 
@@ -405,8 +405,10 @@ function* lookAt({
   const ranked = rankChanges(lines, kinds, { entity, near, onset: from, words, focus })
   const isFinding = ({ line }: RankedChange) => line.row.isFinding === true
   const changes = ranked.filter((one) => !isFinding(one))
-  const findings = ranked.filter(isFinding).map(({ line }) => line)
-  findings.sort((a, b) => a.t - b.t)
+  const findings = ranked
+    .filter(isFinding)
+    .sort((a, b) => a.n - b.n)
+    .map(({ line }) => line)
   const wordings = groups.length + wordingsOf(recent, kinds, templates)
   const flapping = flappingOf(lines, entity)
   return {

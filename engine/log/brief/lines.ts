@@ -29,6 +29,8 @@ const AFTER_ONSET = 120
 export interface RankedChange {
   line: Timed
   score: number
+  /** Its place in order of time, and as they came within an instant: a diff of several lines reads as it was written. */
+  n: number
 }
 
 const saysTrouble = ({ row: { type, text } }: Timed): boolean => TROUBLE.test(`${type} ${text}`)
@@ -111,7 +113,7 @@ export function rankChanges(lines: readonly Timed[], kinds: Kinds, around: Aroun
           (line.t >= onset - BEFORE_ONSET && line.t <= onset + AFTER_ONSET) ||
           line.t >= -focus),
     )
-    .map((line) => ({ line, score: scoreOf(line, kinds, around) }))
+    .map((line, n) => ({ line, score: scoreOf(line, kinds, around), n }))
     .sort((a, b) => b.score - a.score)
 }
 

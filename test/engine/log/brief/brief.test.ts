@@ -20,6 +20,13 @@ describe('changes', () => {
     expect(changes[1]).toContain('v2.15.2')
   })
 
+  it('of one instant are shown as they were stored, whichever says most', () => {
+    const diff = ['--- values.yaml', '-  tag: 1.14.2', '+  tag: 1.15.0: migrations failed before']
+    const rows = diff.map((text) => row(-300, text, { source: 'gitops', type: 'what_changed' }))
+    const changes = partOf(briefOf([...ordinary(), ...rows]), 'changes')
+    expect(changes.map((line) => line.split('what_changed: ')[1])).toEqual(diff)
+  })
+
   it('of others are shown near the onset, and not a day before it', () => {
     const changes = partOf(
       briefOf([
