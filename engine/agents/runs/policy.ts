@@ -4,6 +4,7 @@
  * stops in the middle goes on from there; an external call that was begun is not made twice.
  */
 import type { CheckedClaim, ReadRequest } from '../../../schemas/types.ts'
+import { iso } from '../../model/units.ts'
 import { checkClaims } from '../finding-queries.ts'
 import { AT_ONCE, type Choice, type LoopParts, type Policy, runLoop, stepAt } from '../loop.ts'
 import { decide, type ExternalTools, offered } from '../mcp-client.ts'
@@ -17,6 +18,7 @@ import {
   type FirstView,
   fence,
   firstMessage,
+  nameEntity,
   readConclusion,
   systemOf,
   TIMELINE_TOKENS,
@@ -160,6 +162,11 @@ class RunPolicy implements Policy<LoopEnd> {
       await this.write('conclude', { call, fault: conclusion, claims: [] })
       return sentBack + 1 >= FAULTS_MAX ? this.lastWord(`its conclusion was refused: ${conclusion}`) : null
     }
+    const unknown = sentBack > 0 || this.isOver ? null : await this.unknownEntity(conclusion)
+    if (unknown) {
+      await this.write('conclude', { call, fault: unknown, claims: [] })
+      return null
+    }
     const claims = await this.checked(conclusion)
     const repairs = tape.steps.filter((step) => step.kind === 'conclude' && step.data.fault === null).length
     await this.write('conclude', { call, fault: null, claims })
@@ -173,6 +180,18 @@ class RunPolicy implements Policy<LoopEnd> {
     const ids = [...new Set(claims.flatMap(({ events }) => events))]
     const rows = await this.parts.port.eventsOf(ids)
     return checkClaims(claims, new Map(rows.map((row) => [row.id, row])), this.tape.shown())
+  }
+
+  /** A name that was mistyped has a timeline which nobody reads: it is asked for once more, and kept where it is meant. */
+  private async unknownEntity({ entity, outcome }: Conclusion): Promise<string | null> {
+    const { run, parts } = this
+    const { label, key } = { label: entity?.label ?? run.label, key: entity?.key ?? run.entity }
+    if (outcome === 'no_op' || (label === run.label && key === run.entity)) return null
+    const at = iso(run.asOf)
+    const asked = { selector: { [label]: key }, from: iso(run.asOf - 1), to: at, as_of: at, limit: 1 }
+    const { rows, last_seen } = await parts.port.readFor(run.projects, asked)
+    if (rows.length > 0 || last_seen !== null) return null
+    return `no event that you may read has ${nameEntity({ label, entity: key })}. Conclude again: without key and label where it is about ${nameEntity(run)}, else with the label and value that events have; the same once more is kept`
   }
 
   /** A reply without calls is the last word, unless the run has to conclude. */

@@ -273,7 +273,8 @@ export function quoteOutside(text: string, max = VALUE_MAX): string {
   return PLAIN_WORD.test(line) && line.length <= max ? line : `"${clipped(line.replaceAll('"', "'"), max)}"`
 }
 
-const nameEntity = ({ label, entity }: Pick<StartedRun, 'label' | 'entity'>): string =>
+/** An entity as it is named where its value is from outside. */
+export const nameEntity = ({ label, entity }: Pick<StartedRun, 'label' | 'entity'>): string =>
   `${label}=${quoteOutside(entity)}`
 
 /** Rows as lines that begin with the id to cite: "evt_12 2026-11-20T12:00:00Z logs error: text". */

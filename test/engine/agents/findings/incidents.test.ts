@@ -104,7 +104,8 @@ describe('runs of the same trigger and entity, while it is not quiet', () => {
 
   it('are told what was found last, whatever entity it was concluded of, and that nothing new is no_op', async () => {
     const world = await open()
-    world.models.reply('m1', [conclude({ summary: 'The pool.', label: 'db', key: 'orders' }), NOTHING])
+    const ofPool = conclude({ summary: 'The pool.', label: 'db', key: 'orders' })
+    world.models.reply('m1', [ofPool, ofPool, NOTHING])
     await happens(world)
     const second = await happens(world)
     const [prompt] = stepsOf(await world.run(second.id), 'prompt')

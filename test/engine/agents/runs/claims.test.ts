@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ScriptedReply } from '../../../models/scripted-server.ts'
 import { BY } from '../../triggers/trigger-world.ts'
+import { stepsOf } from './replies.ts'
 import { openRunWorld, type RunWorld } from './run-world.ts'
 
 let world: RunWorld
@@ -21,6 +22,26 @@ async function open(options: Parameters<typeof openRunWorld>[0] = {}): Promise<R
   await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
   return world
 }
+
+describe('a conclusion about another entity', () => {
+  it('of which no event says anything is asked for once more: a mistyped name has a timeline nobody reads', async () => {
+    const { agent, models, post, settled, run } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    const of = (key: string) => conclude({ key, label: 'service' })
+    models.reply('m1', [of('payments'), of('checkout-service'), of('payments'), of('card'), of('card')])
+    await post([{ ...error, service: 'payments' }, error])
+    const [first, second] = await settled()
+    expect([first!.key, first!.rounds]).toEqual(['payments', 1])
+    expect([second!.key, second!.rounds]).toEqual(['payments', 2])
+    const [refused] = stepsOf(await run(second!.id), 'conclude')
+    expect(refused!.fault).toMatch(
+      /^no event that you may read has service=checkout-service\. .*service=checkout,/,
+    )
+    await post({ ...error, service: 'stock' })
+    // Said once more it is meant: something that is known by the text of events alone.
+    expect((await settled()).at(-1)).toMatchObject({ key: 'card', rounds: 2, status: 'succeeded' })
+  })
+})
 
 describe('claims', () => {
   const five = [
