@@ -19,7 +19,7 @@ import {
 } from '../log/brief/brief.ts'
 import { pagesOf, type Steps } from '../log/steps.ts'
 import type { KeptRow, ReadContext } from '../log/timeline/context.ts'
-import { type Around, askedQuery, type Looked, windowOf } from '../log/timeline/inspect-pages.ts'
+import { type Around, askedQuery, type Looked, silenceIn, windowOf } from '../log/timeline/inspect-pages.ts'
 import { namedCuts, wideContextRows } from '../log/timeline/rows.ts'
 import { objectIn, setCounts } from '../log/timeline/traces.ts'
 import { DAY_MS, iso } from '../model/units.ts'
@@ -75,12 +75,14 @@ export function* seriesInSteps(around: Around): Steps<Looked> {
   const left = numbers.length - said.length
   if (said.length && numbers.length && left > 0)
     said.push(`${left} more series: name a label, event_types or a selector for them`)
-  const none = numbers.length
-    ? 'not one fits: ask for more tokens'
-    : question.label === undefined
-      ? 'no events'
-      : noneOf(question.label, lines)
-  return { heading, text: said.join('\n') || none, shown, ...window }
+  if (said.length === 0) said.push(noneSaid(around, window, lines, numbers.length))
+  return { heading, text: said.join('\n'), shown, ...window }
+}
+
+function noneSaid(around: Around, window: Window, lines: readonly Timed[], numbers: number): string {
+  const { label } = around.question
+  if (lines.length === 0) return silenceIn(around, window)
+  return numbers > 0 || label === undefined ? 'not one fits: ask for more tokens' : noneOf(label, lines)
 }
 
 const timed = (row: ContextRow, to: number): Timed => ({

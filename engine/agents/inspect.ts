@@ -34,6 +34,7 @@ import {
   pageOf,
   placeOf,
   readableDocument,
+  silenceIn,
   windowOf,
 } from '../log/timeline/inspect-pages.ts'
 import { compilePlan } from '../log/timeline/plan.ts'
@@ -146,7 +147,7 @@ function* changedInSteps(around: Around): Steps<Looked> {
   })
   return {
     ...{ heading, from, to },
-    text: rows.length ? renderBrief(brief) : 'no events',
+    text: rows.length ? renderBrief(brief) : silenceIn(around, { from: from - before, to }),
     shown: brief.sections.flatMap(({ lines }) => lines.flatMap((line) => line.shown)),
   }
 }

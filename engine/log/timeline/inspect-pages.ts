@@ -6,12 +6,21 @@ import { fail } from '../../errors.ts'
 import { parseDuration } from '../../model/units.ts'
 import { redact } from '../../net/redact.ts'
 import { cautiousTokens, type Shown } from '../brief/brief.ts'
+import type { EntityRules } from '../entity-rules.ts'
 import type { Steps } from '../steps.ts'
 import type { Query } from '../store/scan.ts'
 import { projectScope, type ReadContext } from './context.ts'
 import { readDocument, readDocuments } from './documents.ts'
 import { matchingQuery } from './fit.ts'
-import { compilePlan, type Plan, parseInstant, queryOf, resolveWindow } from './plan.ts'
+import {
+  compilePlan,
+  type Narrowing,
+  type Plan,
+  parseInstant,
+  queryOf,
+  resolveWindow,
+  silenceOf,
+} from './plan.ts'
 import { parseEventId } from './present.ts'
 
 export const cursorOf = (at: number): string => `at:${at}`
@@ -110,20 +119,27 @@ const LENGTHS = {
 } as const
 
 /** The narrowing that the question makes within the projects. @throws SvcError not_found */
-export function inspectPlan({ ctx, projects, question, asOf }: Around): Plan {
-  const { selector, sources, event_types } = question
-  return compilePlan(
-    {
-      ...(selector && Object.keys(selector).length ? { selector: selector as Record<string, string> } : {}),
-      ...(sources?.length ? { sources } : {}),
-      ...(event_types?.length ? { event_types } : {}),
-      ...(projects.length ? { project: projects } : {}),
-    },
-    ctx.db,
-    ctx.dictionary,
-    ctx.names,
-    question.as_of === undefined ? ctx.entities.rules() : ctx.entities.of(ctx.entities.versionAsOf(asOf)),
-  )
+export function inspectPlan(around: Around): Plan {
+  const { ctx, question } = around
+  const { event_types } = question
+  const asked = { ...askedOf(around), ...(event_types?.length ? { event_types } : {}) }
+  return compilePlan(asked, ctx.db, ctx.dictionary, ctx.names, rulesOf(around))
+}
+
+const askedOf = ({ projects, question: { selector, sources } }: Around): Narrowing => ({
+  ...(selector && Object.keys(selector).length ? { selector: selector as Record<string, string> } : {}),
+  ...(sources?.length ? { sources } : {}),
+  ...(projects.length ? { project: projects } : {}),
+})
+
+const rulesOf = ({ ctx, question, asOf }: Around): EntityRules =>
+  question.as_of === undefined ? ctx.entities.rules() : ctx.entities.of(ctx.entities.versionAsOf(asOf))
+
+/** What is said of a window in which nothing was found, epoch ms. */
+export function silenceIn(around: Around, window: { from: number; to: number }): string {
+  const { ctx, ceiling } = around
+  const { joined } = inspectPlan(around)
+  return silenceOf(ctx, askedOf(around), window, { joined, ceiling, rules: rulesOf(around) })
 }
 
 export const queryIn = (plan: Plan, from: number, to: number, { ceiling }: Around): Query =>
@@ -174,10 +190,12 @@ export function document(around: Around): Looked {
 function reference(around: Around, id: string, number: number): Looked {
   const { ctx, projects, now } = around
   const row = readableDocument(ctx, projects, number, now)
-  if (!row || Date.parse(row.ingested_at) > around.asOf)
-    fail('not_found', `nothing that may be read here has the id ${id}; it may have been purged`, {
+  if (!row || Date.parse(row.ingested_at) > around.asOf) {
+    const isEvent = around.question.tool === 'document' ? 'be an event, which is no document, or ' : ''
+    fail('not_found', `nothing that may be read here has the id ${id}; it may ${isEvent}have been purged`, {
       field: 'id',
     })
+  }
   const { name, content } = contentOf(row)
   return pageText(around, `Document ${id}, ${name} of ${row.source}`, content, [[id, 1]])
 }

@@ -6,7 +6,7 @@ import { ownField } from '../../../schemas/fields-of.ts'
 import type { JoinedName } from '../../../schemas/types.ts'
 import type { Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
-import { levelNamed, parseDuration } from '../../model/units.ts'
+import { iso, levelNamed, parseDuration } from '../../model/units.ts'
 import { type EntityRules, type JoinedThing, type Name, NO_ENTITIES, nameText } from '../entity-rules.ts'
 import type { Database, Statement } from '../store/handle.ts'
 import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
@@ -376,4 +376,53 @@ export function foldOf(
 function pointRange(newest: Row, range: { least: number; most: number } | undefined) {
   const { value } = pointOf(newest)!
   return { least: range?.least ?? value, most: range?.most ?? value }
+}
+
+/* When what a read asks about was last seen, where its window has no event: silence and a wrong name look alike. */
+
+/**
+ * The newest event with the labels of a selector, or without one of the sources, in whatever window, of whatever
+ * type and with whatever words. @param ceiling largest id that the read speaks for.
+ * @returns its time, epoch ms; null where there is none; undefined where the index alone does not say it: the
+ * value of an entity or of a number label.
+ */
+export function lastSeenOf(
+  ctx: ReadContext,
+  { selector, sources, project }: Narrowing,
+  ceiling: number,
+  rules: EntityRules,
+): number | null | undefined {
+  const asked = {
+    ...(selector === undefined ? { sources } : { selector }),
+    ...(project === undefined ? {} : { project }),
+  }
+  const plan = compilePlan(asked as Narrowing, ctx.db, ctx.dictionary, ctx.names, rules)
+  if (plan.filter) return undefined
+  return firstPositions(ctx.index.all(), queryOf(plan, EVER, ceiling), 'desc', 1, null)[0]?.ts ?? null
+}
+
+/** @param seen when the newest event was, epoch ms; null: never */
+export function silenceSaid({ from, to }: { from: number; to: number }, seen: number | null): string {
+  if (seen === null) return 'no events in this window, nor at any other time'
+  // The newest is looked for by the labels alone: another type, source or wording is no reason to look further back.
+  if (seen >= from && seen <= to)
+    return `no such events in this window; it has others, the newest at ${iso(seen)}`
+  return `no events in this window; last seen ${iso(seen)}`
+}
+
+/**
+ * What is said of a window in which nothing was found: silence and a wrong name look alike.
+ * @param joined constraints of the selector that have other names. @param ceiling largest id that is seen
+ */
+export function silenceOf(
+  ctx: ReadContext,
+  asked: Narrowing,
+  window: { from: number; to: number },
+  { joined, ceiling, rules }: { joined: Plan['joined']; ceiling: number; rules: EntityRules },
+): string {
+  if (asked.selector === undefined && !asked.sources?.length) return 'no events'
+  const seen = lastSeenOf(ctx, asked, ceiling, rules)
+  const said = seen === undefined ? 'no events in this window' : silenceSaid(window, seen)
+  const unknown = unknownOf(ctx, asked.selector, joined)
+  return unknown === null ? said : `${said}; ${unknown}`
 }

@@ -16,8 +16,8 @@ import { type DocumentQuery, readDocuments } from './documents.ts'
 import { classify, type Fitted, Fitting, shapeOf, tokensOf } from './fit.ts'
 import {
   compilePlan,
-  EVER,
   joinedBy,
+  lastSeenOf,
   type Narrowing,
   type Plan,
   PointFold,
@@ -25,6 +25,7 @@ import {
   queryOf,
   resolveWindow,
   type Scoped,
+  silenceSaid,
   tellJoined,
   unknownOf,
   type Window,
@@ -74,7 +75,7 @@ export function* readInSteps(
 }
 
 /** It names neither an entity nor sources: then a text says what is looked for. */
-const isOfAll = ({ selector, sources }: Pick<ReadRequest, 'selector' | 'sources'>): boolean =>
+const isOfAll = ({ selector, sources }: Pick<Narrowing, 'selector' | 'sources'>): boolean =>
   selector === undefined && !sources?.length
 
 function begin(
@@ -350,11 +351,7 @@ const notFoundIn = (rows: readonly Row[], selector: Readonly<Record<string, unkn
 /** @param seen when the newest event was, epoch ms; null: never; undefined: not known */
 function nothingSaid({ request, window }: Reading, seen: number | null | undefined): string | undefined {
   if (seen === undefined) return isOfAll(request) ? 'no such events in this window' : undefined
-  if (seen === null) return 'no events in this window, nor at any other time'
-  // The newest is looked for by the labels alone: another type, source or wording is no reason to look further back.
-  if (seen >= window.from && seen <= window.to)
-    return `no such events in this window; it has others, the newest at ${iso(seen)}`
-  return `no events in this window; last seen ${iso(seen)}`
+  return silenceSaid({ from: window.from, to: window.to }, seen)
 }
 
 /** Silence after the newest events of a search would look like there being no others. */
@@ -556,27 +553,4 @@ function countOmitted(
     for (const entry of classify(ctx, reading.query, past, reading.direction))
       add(entry.source, entry.eventType, entry.count)
   return [...counts.values()].sort((a, b) => b.count - a.count)
-}
-
-/* When what a read asks about was last seen, where its window has no event: silence and a wrong name look alike. */
-
-/**
- * The newest event with the labels of a selector, or without one of the sources, in whatever window, of whatever
- * type and with whatever words. @param ceiling largest id that the read speaks for.
- * @returns its time, epoch ms; null where there is none; undefined where the index alone does not say it: the
- * value of an entity or of a number label.
- */
-function lastSeenOf(
-  ctx: ReadContext,
-  { selector, sources, project }: Narrowing,
-  ceiling: number,
-  rules: EntityRules,
-): number | null | undefined {
-  const asked = {
-    ...(selector === undefined ? { sources } : { selector }),
-    ...(project === undefined ? {} : { project }),
-  }
-  const plan = compilePlan(asked as Narrowing, ctx.db, ctx.dictionary, ctx.names, rules)
-  if (plan.filter) return undefined
-  return firstPositions(ctx.index.all(), queryOf(plan, EVER, ceiling), 'desc', 1, null)[0]?.ts ?? null
 }

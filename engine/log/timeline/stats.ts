@@ -14,7 +14,7 @@ import type {
 } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { iso, parseDuration } from '../../model/units.ts'
-import { NO_ENTITIES } from '../entity-rules.ts'
+import { type EntityRules, NO_ENTITIES } from '../entity-rules.ts'
 import type { Steps } from '../steps.ts'
 import { SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
 import type { Query } from '../store/scan.ts'
@@ -23,10 +23,12 @@ import { eachLabelled, eachRow, labelsNamed, matchingQuery } from './fit.ts'
 import {
   compilePlan,
   labelNames,
+  lastSeenOf,
   parseInstant,
   queryOf,
   resolveWindow,
   type Scoped,
+  silenceSaid,
   tellJoined,
   unknownLabels,
   unknownOf,
@@ -50,6 +52,7 @@ export function* statsInSteps(
 ): Steps<StatsResult> {
   const window = request.window ?? '30m'
   const length = parseDuration(window, 'window')
+  const rules = rulesFor(ctx, request, asOf)
   const plan = compilePlan(
     {
       selector: request.where,
@@ -59,7 +62,7 @@ export function* statsInSteps(
     ctx.db,
     ctx.dictionary,
     ctx.names,
-    rulesFor(ctx, request, asOf),
+    rules,
   )
   const ceiling = asOf === undefined ? ctx.index.tail.lastId : ctx.ceilingAt(asOf)
   const both = { from: now - 2 * length, to: now }
@@ -72,8 +75,23 @@ export function* statsInSteps(
   if (table.values > 0) return table
   const asked = [request.by, ...Object.keys(request.where ?? {})]
   const wanted = asked.filter((name) => name !== 'key_value' && !Object.hasOwn(BUILT_IN, name))
-  const notice = unknownLabels(ctx.db, ctx.names, [...new Set(wanted)])
+  const notice =
+    unknownLabels(ctx.db, ctx.names, [...new Set(wanted)]) ??
+    silenceWhere(ctx, request, { ceiling, rules, ...both })
   return notice === null ? table : { ...table, stats: `${table.stats}\n${notice}`, notice }
+}
+
+/** Where no event of the two windows has the labels: when one had them last. @returns null: some have, or none were asked for */
+function silenceWhere(
+  ctx: ReadContext,
+  { where, project }: Scoped<StatsRequest>,
+  { ceiling, rules, ...window }: { ceiling: number; rules: EntityRules; from: number; to: number },
+): string | null {
+  if (!where || Object.keys(where).length === 0) return null
+  const asked = { selector: where, ...(project?.length ? { project } : {}) }
+  const seen = lastSeenOf(ctx, asked, ceiling, rules)
+  if (seen === undefined || (seen !== null && seen >= window.from && seen <= window.to)) return null
+  return silenceSaid(window, seen)
 }
 
 /** Which names are of one thing, for what is counted. @param asOf epoch ms; absent: now */

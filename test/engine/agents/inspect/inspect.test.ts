@@ -348,6 +348,24 @@ describe('issue 17, 2.3: what there is', () => {
 })
 
 describe('issue 17, 2.3: every tool', () => {
+  it('says of a name that was mistyped that nothing has it, and of silence when something came last', () => {
+    const { inspect, traced } = shop()
+    const never = 'no events in this window, nor at any other time'
+    const early = { from: '2026-11-20T10:00:00Z', to: '2026-11-20T11:00:00Z' }
+    for (const tool of ['changed', 'series'] as const) {
+      const said = (question: Partial<InspectQuestion>) => inspect({ tool, ...question }).text
+      expect(said({ selector: { service: 'shpo' } })).toBe(never)
+      expect(said({ selector: { srvice: 'shop' } })).toBe(`${never}; no event has the label srvice`)
+      expect(said({ selector: { service: 'pay' }, ...early })).toBe(
+        'no events in this window; last seen 2026-11-20T14:48:00.060Z',
+      )
+      expect(said(early)).toBe('no events')
+    }
+    expect(() => inspect({ tool: 'document', id: traced[0]! })).toThrow(
+      /it may be an event, which is no document/,
+    )
+  })
+
   it('sees of a project what it reads, and nothing else', () => {
     const { inspect, secret } = shop()
     const p = ['p1']

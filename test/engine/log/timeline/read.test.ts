@@ -103,6 +103,14 @@ describe('a read', () => {
     expect(atOnce(statsInSteps(ctx, { by: 'source', where: { nosuch: 'x' } }, NOW)).notice).toBe(
       'no event has the label nosuch',
     )
+    // A value that was mistyped looks like silence, too.
+    const never = 'no events in this window, nor at any other time'
+    expect(atOnce(statsInSteps(ctx, { by: 'source', where: { service: 'chekout' } }, NOW))).toMatchObject({
+      ...{ notice: never, stats: expect.stringContaining(`\n${never}`) },
+    })
+    expect(
+      atOnce(statsInSteps(ctx, { by: 'source', where: { service: 'checkout' } }, NOW)),
+    ).not.toHaveProperty('notice')
     for (const by of ['source', 'event_type', 'service', 'status'])
       expect(atOnce(statsInSteps(ctx, { by }, NOW))).not.toHaveProperty('notice')
   })
