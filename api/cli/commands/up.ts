@@ -119,7 +119,8 @@ function openEngine(
     retention: config.retention,
     webhookAllowPrivate: config.webhookAllowPrivate,
     acceptLoss,
-    env,
+    // Whether said by a flag or a variable.
+    env: { ...env, SVC_PORT: String(config.port) },
     models: config.models,
     tracing: config.tracing,
     slack: config.slack,

@@ -244,6 +244,10 @@ it('sets up for the person’s own agent: a key that is told once, a practice fi
   const own = proposal({ who: 'own', own_agent: { name: 'my-agent' }, agents: [] })
   const { project, connect, change_set } = await apply(world, own, await drafted(world, own, { who: 'own' }))
   expect(connect.own_agent).toMatchObject({ name: 'my-agent', key: expect.stringMatching(/^svc_/) })
+  // Without a public address, too: it would ask whatever it was logged in to.
+  expect(connect.own_agent!.command).toMatch(
+    /^SVC_AUTH_TOKEN=svc_\S+ SVCD_URL=http:\/\/127\.0\.0\.1:8787 svc mcp$/,
+  )
   const [key] = await engine.listKeys()
   expect(key).toMatchObject({ name: 'my-agent', scopes: ['read', 'findings'], project: project.id })
   expect(await world.setup(project.id)).toMatchObject({
