@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { costOf, likelyTokens, priceOf, withOwnPrices } from '../../engine/agents/models/usage.ts'
 import type { ScriptedReply } from './scripted-server.ts'
-import { hello, KINDS, modelsOf, providerAt, readTool, world } from './setup.ts'
+import { hello, KINDS, modelsOf, providerAt, readTool, scripted, world } from './setup.ts'
 
 const NONE = {
   input_tokens: 0,
@@ -156,5 +156,25 @@ describe('the ceiling of a call', () => {
     expect(await ceiling({ messages: later })).toBeGreaterThanOrEqual(costOf(all))
     expect(await ceiling({ messages: later })).toBeLessThanOrEqual(costOf(all + 10))
     expect(await models.ceilingUsd({ ...ask, model: 'unknown' })).toBe(null)
+  })
+
+  it('is of the provider that is called then: another that was chosen in between is asked by the next call', async () => {
+    const [first, second] = [await scripted(), await scripted()]
+    for (const server of [first, second]) server.reply('m1', () => ({ text: 'ok' }))
+    let at = first
+    let reads = 0
+    const { models } = modelsOf({
+      get providers() {
+        reads++
+        return [providerAt(at, 'providera')]
+      },
+    })
+    reads = 0
+    await models.ceilingUsd(hello)
+    at = second
+    await models.call(hello)
+    expect([first.requests.length, second.requests.length, reads]).toEqual([1, 0, 1])
+    await models.call(hello)
+    expect([first.requests.length, second.requests.length, reads]).toEqual([1, 1, 2])
   })
 })

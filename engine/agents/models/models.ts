@@ -65,11 +65,22 @@ const LIST_MS = 15_000
 
 export function createModels(options: ModelsOptions): ModelsAndLists {
   const choose = chooser(options, (provider) => listOf(options, provider))
+  // What a call was weighed for is what is called, so that another provider is not paid with what was reserved for one.
+  const weighed = new WeakMap<Weighed['messages'], Omit<Weighed, 'messages'> & { chosen: Chosen }>()
+  const chosenFor = async (request: Weighed): Promise<Chosen> => {
+    const { messages, provider, model } = request
+    const last = weighed.get(messages)
+    weighed.delete(messages)
+    const isSame = last?.provider === provider && last.model === model
+    return isSame ? last.chosen : await choose(provider, model)
+  }
   return {
-    call: (request) => callEither(options, choose, request),
+    call: async (request) => callEither(options, await chosenFor(request), request),
     async ceilingUsd(request) {
-      const { known, provider, model } = await choose(request.provider, request.model)
+      const chosen = await choose(request.provider, request.model)
+      const { known, provider, model } = chosen
       const { messages, maxTokens } = request
+      weighed.set(messages, { provider: request.provider, model: request.model, chosen })
       const tokens = tokensSaid(request) + imagesIn(messages) * IMAGE_TOKENS
       const ceiling = (of: Provider, name: string) =>
         of.kind === 'scripted' ? 0 : ceilingOf(of.kind, known.prices, name, tokens, maxTokens)
@@ -125,11 +136,10 @@ interface Call {
 /** Asks the first; where that is unavailable its fallback, if there is one. */
 async function callEither(
   options: ModelsOptions,
-  choose: ReturnType<typeof chooser>,
+  { known, ...first }: Chosen,
   given: ModelRequest,
 ): Promise<ModelReply> {
   const startedAt = options.clock.now()
-  const { known, ...first } = await choose(given.provider, given.model)
   const second = fallbackOf(known, given.fallback, first)
   const { timeoutMs, idleMs = IDLE_MS, signal } = given
   const bound = boundOf(timeOf(options), { timeoutMs, idleMs, signal })
@@ -470,6 +480,9 @@ interface Chosen {
   provider: Provider
   model: string
 }
+
+/** A request as it is weighed, and then called: by the same list of messages. */
+type Weighed = Pick<ModelRequest, 'messages' | 'provider' | 'model'>
 
 /**
  * What a request goes to. A provider whose default model is taken from its list, and which has listed

@@ -1,5 +1,5 @@
 /** Provider A's message format, over its own client: POST {base}/v1/messages, streamed. */
-import Anthropic from '@anthropic-ai/sdk'
+import Anthropic, { BaseAnthropic } from '@anthropic-ai/sdk'
 import { Stream } from '@anthropic-ai/sdk/core/streaming'
 import { isObject } from '../../model/merge.ts'
 import {
@@ -46,9 +46,15 @@ export const providerA: Adapter = {
   },
 }
 
+/** What is asked for alone: the whole client makes some sixty objects, one for each part of the API, of each call. */
+class Client extends BaseAnthropic {
+  readonly messages = new Anthropic.Messages(this)
+  readonly models = new Anthropic.Models(this)
+}
+
 /** Everything it would look for in its own environment variables and files is given. */
-function clientOf(provider: Provider, means: Means): Anthropic {
-  return new Anthropic({
+function clientOf(provider: Provider, means: Means): Client {
+  return new Client({
     baseURL: provider.baseUrl,
     // The credential is put on the request by guardedFetch; without any the client looks for one.
     apiKey: 'guarded',
@@ -147,7 +153,7 @@ interface Growing {
  * Reads the events. The client is there for its log, which is off; else it writes what it cannot read to
  * the console. What they hold is checked as it is used: they come from anywhere.
  */
-async function read(client: Anthropic, response: Response, means: Means): Promise<WireReply> {
+async function read(client: BaseAnthropic, response: Response, means: Means): Promise<WireReply> {
   const stream = Stream.fromSSEResponse<Anthropic.RawMessageStreamEvent>(
     response,
     new AbortController(),

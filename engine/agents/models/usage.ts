@@ -292,8 +292,11 @@ export async function reserveCall(
   begin: (reserved: Reserved) => Promise<CallRefusal | null>,
   moneyFreed: () => Promise<void>,
 ): Promise<Reserved | string> {
-  const whole = { maxTokens: request.maxTokens, ceilingUsd: await models.ceilingUsd(request) }
-  let asked: Reserved = whole
+  const weigh = async () => ({
+    maxTokens: request.maxTokens,
+    ceilingUsd: await models.ceilingUsd(request),
+  })
+  let asked: Reserved = await weigh()
   for (;;) {
     const refusal = await begin(asked)
     if (refusal === null) return asked
@@ -307,7 +310,8 @@ export async function reserveCall(
       if (!isHeld) return await refusedWords(models, request, refusal)
     }
     await moneyFreed()
-    asked = whole
+    // Its provider may be another by now.
+    asked = await weigh()
   }
 }
 
