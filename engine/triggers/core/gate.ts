@@ -51,9 +51,11 @@ export class Gate {
 
   /** @returns what is decided; a note where it does not fire. */
   pass(met: Met, bypass: boolean): Decision {
-    if (this.burst) return this.fold(this.burst, met)
     const { gather, cooldownMs } = this.trigger
     const { at, key } = met
+    // Who asks to wake now does not wait for the end of a burst, unless a limit holds it back.
+    const wakesNow = bypass && this.burst?.state === 'gathering' && this.allowedAt(at) <= at
+    if (this.burst && !wakesNow) return this.fold(this.burst, met)
     const last = bypass ? null : this.lastFired(key)
     if (last !== null && at < last + cooldownMs) {
       const until = last + cooldownMs

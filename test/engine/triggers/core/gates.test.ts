@@ -70,6 +70,22 @@ describe('a burst', () => {
     expect(handed).toEqual([1, 2, 3, 4, 5, 6])
   })
 
+  it('that gathers does not hold up a post that asks to wake now; one that a limit holds back does', () => {
+    const world = worldOf({ storm: { ...storm, limits: [{ max: 2, per: '1h' }] } })
+    const posted = (ts: number, bypass = false) => does(world.post({ ts, labels: a, bypass }))
+    expect([posted(0), posted(1, true), posted(2)]).toEqual([['open'], ['fire'], ['fold']])
+    expect(world.pass(MINUTE)).toMatchObject([{ do: 'release', at: T0 + 30_002 }])
+    expect([posted(10 * MINUTE, true), posted(11 * MINUTE, true)]).toEqual([['open'], ['fold']])
+    // A burst that gathers while no more may fire goes on gathering: there is no second one beside it.
+    const limited = worldOf({ storm: { ...storm, limits: [{ max: 1, per: '1h' }] } })
+    for (const [ts, bypass, is] of [
+      [0, false, 'open'],
+      [1, true, 'fire'],
+      [2, true, 'fold'],
+    ] as const)
+      expect(does(limited.post({ ts, labels: a, bypass }))).toEqual([is])
+  })
+
   it('begins the cooldown of every key it took in', () => {
     const world = worldOf({ storm })
     world.post({ ts: 0, labels: a })
