@@ -536,7 +536,7 @@ class BrokenExchange extends Error {
 
 /** @param keyHeader where a key goes; null: it is a bearer token too. */
 export function guardedFetch(
-  { http, onBytes }: Pick<Means, 'http' | 'onBytes'>,
+  { http, onBytes, signal }: Pick<Means, 'http' | 'onBytes' | 'signal'>,
   credential: Credential | null,
   keyHeader: string | null,
 ): typeof fetch {
@@ -547,14 +547,15 @@ export function guardedFetch(
     else if (credential) headers.set('authorization', `Bearer ${credential.value}`)
     let response: Response
     try {
-      // A redirect would take the credential along.
-      response = await http(input, { ...init, headers, redirect: 'manual' })
+      // A redirect would take the credential along. By our own signal: a client that is given it makes an exception
+      // with its stack of the end of each try.
+      response = await http(input, { ...init, headers, redirect: 'manual', signal })
     } catch (error) {
-      throw brokenOf(error, init?.signal)
+      throw brokenOf(error, signal)
     }
     onBytes()
     const { status, statusText } = response
-    const body = response.body && heard(response.body, onBytes, init?.signal)
+    const body = response.body && heard(response.body, onBytes, signal)
     return new Response(body, { status, statusText, headers: response.headers })
   }
 }
@@ -563,7 +564,7 @@ export function guardedFetch(
 function heard(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void,
-  signal: AbortSignal | null | undefined,
+  signal: AbortSignal,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream<Uint8Array>({

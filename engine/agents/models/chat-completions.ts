@@ -38,15 +38,13 @@ type Params = OpenAI.ChatCompletionCreateParamsStreaming
 export const chatCompletions: Adapter = {
   async send(provider, request, means) {
     const client = clientOf(provider, means)
-    const response = await client.chat.completions
-      .create(paramsOf(provider, request), { signal: means.signal })
-      .asResponse()
+    const response = await client.chat.completions.create(paramsOf(provider, request)).asResponse()
     if (!isStream(response)) return replyOf(await jsonOf(response), response.headers, means)
     return read(client, response, means)
   },
   async list(provider, means) {
     const client = clientOf(provider, means)
-    const page = await client.models.list({ signal: means.signal })
+    const page = await client.models.list()
     return modelIds(page.data)
   },
 }

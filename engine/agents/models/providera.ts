@@ -35,13 +35,13 @@ const KEY_HEADER = 'x-api-key'
 export const providerA: Adapter = {
   async send(provider, request, means) {
     const client = clientOf(provider, means)
-    const response = await client.messages.create(paramsOf(request), { signal: means.signal }).asResponse()
+    const response = await client.messages.create(paramsOf(request)).asResponse()
     if (!isStream(response)) return replyOf(await jsonOf(response), response.headers, means)
     return read(client, response, means)
   },
   async list(provider, means) {
     const client = clientOf(provider, means)
-    const page = await client.models.list({ limit: 1000 }, { signal: means.signal })
+    const page = await client.models.list({ limit: 1000 })
     return modelIds(page.data)
   },
 }
