@@ -21,6 +21,7 @@ const LOOK_MS = 60_000
 export class Records {
   private lookAt = 0
   private readonly firings
+  private readonly handoffs
   private readonly statements
 
   constructor(
@@ -28,8 +29,16 @@ export class Records {
     /** Milliseconds; null: everything is kept. */
     private readonly maxAgeMs: number | null,
     private readonly triggers: { lookBacks(now: number, age: number): Map<number, number> },
+    private readonly runs: { longestHandoffMs(): number },
   ) {
     const { db } = store
+    this.handoffs = db.prepare<{ cutoff: number; since: number }>(
+      // What a cooldown goes by is not old; one in practice is in nobody's way, and is known by its run, which goes next.
+      `DELETE FROM handoffs WHERE id IN (
+         SELECT h.id FROM handoffs h WHERE h.at < @cutoff AND h.state <> 'started'
+           AND (h.state <> 'done' OR h.at < @since OR EXISTS (SELECT 1 FROM runs r WHERE r.id = h.from_run AND r.practice = 1))
+         LIMIT ${CHUNK})`,
+    )
     this.firings = db.prepare<[number, string]>(
       // What a recipient still waits for, what lasts, or what a cooldown or a limit goes by, is not old.
       `DELETE FROM firings WHERE id IN (
@@ -50,8 +59,6 @@ export class Records {
          SELECT id FROM runs WHERE finished_at < ?
            AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.finding_of = runs.id AND d.state IN ('pending', 'running'))
            AND id NOT IN (SELECT run_id FROM agent_examples) ORDER BY finished_at LIMIT ${CHUNK})`,
-      `DELETE FROM handoffs WHERE id IN (
-         SELECT id FROM handoffs WHERE at < ? AND state <> 'started' LIMIT ${CHUNK})`,
       // What waits for a person is not old.
       `DELETE FROM proposals WHERE id IN (SELECT id FROM proposals WHERE decided_at < ? LIMIT ${CHUNK})`,
       `DELETE FROM ask_turns WHERE id IN (SELECT id FROM ask_turns WHERE finished_at < ? LIMIT ${CHUNK})`,
@@ -66,9 +73,10 @@ export class Records {
     const cutoff = now - age
     const removed = this.store.tx(() => {
       const kept = JSON.stringify(Object.fromEntries(this.triggers.lookBacks(now, age)))
+      const since = Math.min(cutoff, now - this.runs.longestHandoffMs())
       return this.statements.reduce(
         (sum, statement) => sum + statement.run(cutoff).changes,
-        this.firings.run(cutoff, kept).changes,
+        this.firings.run(cutoff, kept).changes + this.handoffs.run({ cutoff, since }).changes,
       )
     })
     if (removed > 0) return true

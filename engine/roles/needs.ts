@@ -32,7 +32,7 @@ import type { StoreHandle } from '../log/store/handle.ts'
 import type { Tallies } from '../log/tallies.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { eventId, parseEventId } from '../log/timeline/present.ts'
-import { wiringOf } from '../model/project.ts'
+import { HANDOFF_COOLDOWN, wiringOf } from '../model/project.ts'
 import { parseDuration } from '../model/units.ts'
 import type { Secrets } from '../net/secrets.ts'
 import type { Ending } from '../outbox/fetching.ts'
@@ -85,6 +85,14 @@ export function runNeeds(parts: {
         wiringOf(doc)
           .handoffs.filter((rule) => rule.agent === agent)
           .map((rule) => ({ ...rule, project: id })),
+      ),
+    longestHandoffMs: () =>
+      Math.max(
+        0,
+        ...kinds.project
+          .list()
+          .flatMap(({ doc }) => wiringOf(doc).handoffs)
+          .map(({ cooldown }) => parseDuration(cooldown ?? HANDOFF_COOLDOWN, 'cooldown')),
       ),
     wirings: (projects) =>
       projectDocs(projects).map(({ doc }) => ({

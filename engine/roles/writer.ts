@@ -452,7 +452,7 @@ function writerOwn(
     ...{ store, index: ctx.index, appender, dictionary: ctx.dictionary, capacity },
     retention: options.retention ?? { maxAgeMs: null, maxBytes: null },
   })
-  const records = new Records(store, options.retention?.maxAgeMs ?? null, triggers)
+  const records = new Records(store, options.retention?.maxAgeMs ?? null, triggers, runs)
   return {
     bootReport: async () => ({
       ...booted,

@@ -294,6 +294,8 @@ export interface RunsParts {
   agent(name: string): AgentSpec | null
   /** Who takes over on a verdict, by project. */
   handoffs(projects: readonly string[], agent: string): (HandoffRule & { project: string })[]
+  /** The longest cooldown of the handoffs of all projects, ms. */
+  longestHandoffMs(): number
   /** Those of the projects that are there, with what each wakes. */
   wirings(projects: readonly string[]): {
     isPaused: boolean

@@ -59,6 +59,32 @@ describe('retention by age', () => {
     expect(await fired()).not.toContain(first[0])
   })
 
+  it('leaves the handoffs that a cooldown goes by, though it is longer than runs are kept', async () => {
+    world = await openRunWorld({ retention: { maxAgeMs: 7 * DAY, maxBytes: null } })
+    const { models, trigger, agent, post, settled, run, clock } = world
+    await trigger({ condition: { event: 'any' }, cooldown: '1s' })
+    await agent({ name: 'digger', model: 'm2' })
+    await agent({
+      ...{ name: 'first-look', trigger: 't', model: 'm1', verdicts: [{ verdict: 'dig' }] },
+      handoffs: [{ verdict: 'dig', agent: 'digger', cooldown: '10d' }],
+    })
+    const found = { outcome: 'finding', summary: 'The disk is full.', verdict: 'dig' }
+    models.reply('m1', () => ({ calls: [{ name: 'conclude', arguments: found }] }))
+    models.reply('m2', () => ({ calls: [{ name: 'conclude', arguments: { outcome: 'no_op' } }] }))
+    const handedOver = async () => {
+      await post(error)
+      const looked = (await settled()).filter(({ agent: name }) => name === 'first-look').at(-1)!
+      return (await run(looked.id)).handoffs.map(({ state }) => state)
+    }
+    expect(await handedOver()).toEqual(['done'])
+    clock.at += 8 * DAY
+    maintain()
+    expect(await handedOver()).toEqual(['refused_cooldown'])
+    clock.at += 3 * DAY
+    maintain()
+    expect(await handedOver()).toEqual(['done'])
+  })
+
   it('E3: leaves the examples of an agent and what its tests need: they outlive their events', async () => {
     world = await openRunWorld({ retention: { maxAgeMs: 7 * DAY, maxBytes: null } })
     const { engine, models, trigger, agent, post, settled, firings, clock } = world
