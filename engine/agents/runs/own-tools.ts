@@ -86,6 +86,10 @@ export function ownTools({ definition, skills }: Pick<StartedRun, 'definition' |
         type: 'object',
         properties: {
           key: { type: 'string', description: 'The entity; that of this run without it.' },
+          label: {
+            type: 'string',
+            description: 'The label whose value key is; that of this run without it.',
+          },
           content: { type: 'string', description: 'What to remember.' },
         },
         required: ['content'],
@@ -94,8 +98,16 @@ export function ownTools({ definition, skills }: Pick<StartedRun, 'definition' |
   return tools
 }
 
-/** @returns what the tool answers; null when it is none of these. Faults of arguments are results. */
-export async function callOwnTool(run: StartedRun, port: RunPort, call: ToolCall): Promise<OwnResult | null> {
+/**
+ * @param round that the call is of: models number their calls anew in each
+ * @returns what the tool answers; null when it is none of these. Faults of arguments are results.
+ */
+export async function callOwnTool(
+  run: StartedRun,
+  port: RunPort,
+  call: ToolCall,
+  round: number,
+): Promise<OwnResult | null> {
   try {
     switch (call.name) {
       case 'read':
@@ -105,7 +117,7 @@ export async function callOwnTool(run: StartedRun, port: RunPort, call: ToolCall
       case 'skill':
         return await skill(run, port, call.arguments)
       case 'remember':
-        return run.definition.remembers ? await remember(run, port, call) : null
+        return run.definition.remembers ? await remember(run, port, call, round) : null
       default:
         return isLookTool(call.name) ? await look(run, port, call.name, call.arguments) : null
     }
@@ -196,21 +208,22 @@ async function skill(run: StartedRun, port: RunPort, args: Record<string, unknow
   return { text: body, isError: false, shown: [] }
 }
 
-async function remember(run: StartedRun, port: RunPort, call: ToolCall): Promise<OwnResult> {
-  const { content, key } = call.arguments
+async function remember(run: StartedRun, port: RunPort, call: ToolCall, round: number): Promise<OwnResult> {
+  const { content, key, label } = call.arguments
   if (typeof content !== 'string' || content.trim() === '') return failed('content must not be empty')
   if (run.practice) return { text: 'practice: nothing is kept', isError: false, shown: [] }
-  const own = typeof key !== 'string' || key === '' || key === run.entity
+  const text = (given: unknown) => (typeof given === 'string' ? given.trim() : '')
   await port.rememberFor(
     run.agent,
     {
-      key: own ? run.entity : key,
+      key: text(key) || run.entity,
       content,
       memory_type: 'observation',
-      ...(own ? { label: run.label } : {}),
+      // An entity of another name is mostly of the same kind.
+      label: (text(key) && text(label)) || run.label,
     },
     // Of the call: asked again after a restart, it is remembered once.
-    `${run.id}/${call.id}`,
+    `${run.id}/${round}/${call.id}`,
   )
   return { text: 'remembered', isError: false, shown: [] }
 }

@@ -342,7 +342,7 @@ class Answering {
   private async ownStep(given: ToolCall, n: number): Promise<StepWrite> {
     const { run, parts, tape } = this
     const at = parts.clock.now()
-    const own = await callOwnTool(run, parts.port, { ...given, name: this.nameOf(given.name) })
+    const own = await callOwnTool(run, parts.port, { ...given, name: this.nameOf(given.name) }, tape.rounds)
     const ms = parts.clock.now() - at
     if (own === null) {
       const names = tape.prompt!.tools.map(({ name }) => name)

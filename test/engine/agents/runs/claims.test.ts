@@ -43,6 +43,24 @@ describe('a conclusion about another entity', () => {
   })
 })
 
+it('remembers of another entity on its timeline, by the label of its own unless the model names one', async () => {
+  const { agent, engine, models, post, settled } = await open()
+  await agent({ name: 'first-look', trigger: 't', model: 'm1', remembers: true })
+  const remember = (more: object) => ({
+    calls: [{ name: 'remember', arguments: { content: 'It is slow on Mondays.', ...more } }],
+  })
+  models.reply('m1', [
+    ...[remember({ key: 'payments' }), remember({ key: 'node-1', label: 'host' }), remember({})],
+    conclude(),
+  ])
+  await post(error)
+  expect(await settled()).toMatchObject([{ status: 'succeeded', tool_calls: 3 }])
+  for (const selector of [{ service: 'payments' }, { host: 'node-1' }, { service: 'checkout' }])
+    expect((await engine.read({ selector, event_types: ['observation'], window: '1h' })).rows).toMatchObject([
+      { text: expect.stringContaining('It is slow on Mondays.') },
+    ])
+})
+
 describe('claims', () => {
   const five = [
     { text: 'There is no such event.', events: ['evt_999'] },
