@@ -1,11 +1,13 @@
 /**
  * Syslog over TCP, RFC 6587: each frame is a length and that many bytes, or a line. A length is told from a line
- * by the `<` behind it, with which every message begins; a sender may do both on one connection.
+ * by the `<` behind it, with which a message begins; a sender may do both on one connection. Behind a message with its
+ * length a number is a length even so: some senders leave `<PRI>` out of some.
  */
 
 /** Bytes of a message; what is longer is cut there. */
 export const MESSAGE_MAX = 64 * 1024
 const LENGTH = /^[1-9]\d{0,6} <$/
+const BARE_LENGTH = /^[1-9]\d{0,6} /
 /** What may still become the above. */
 const BEGINNING = /^(?:[1-9]\d{0,6} ?)?$/
 const HEAD_MAX = 9
@@ -25,6 +27,8 @@ export class Framer {
   private searched = 0
   /** Left to pass over of a message that was cut: a number of bytes, or up to the end of the line. */
   private skip: number | 'line' = 0
+  /** The frame before had its length. */
+  private isCounting = false
 
   /** @returns the messages that are whole with these bytes. */
   push(chunk: Buffer): Frame[] {
@@ -40,7 +44,7 @@ export class Framer {
   /** @returns what is left at the end of the connection: a line that lacks its end, or the part of a message. */
   end(): Frame[] {
     if (this.skip !== 0 || this.held.length === 0) return []
-    const length = lengthAt(this.held)
+    const length = lengthAt(this.held, this.isCounting)
     const isCounted = typeof length === 'number'
     const bytes = isCounted ? this.held.subarray(String(length).length + 1) : trimmed(this.held)
     this.held = Buffer.alloc(0)
@@ -50,7 +54,7 @@ export class Framer {
   /** @returns the next frame, empty where there is nothing in it; null: more bytes are needed */
   private next(): Frame | null {
     if (!this.passOver()) return null
-    const length = lengthAt(this.held)
+    const length = lengthAt(this.held, this.isCounting)
     if (length === null) return null
     return length === undefined ? this.line() : this.counted(length)
   }
@@ -59,11 +63,13 @@ export class Framer {
     const from = String(length).length + 1
     const bytes = Math.min(length, MESSAGE_MAX)
     if (this.held.length < from + bytes) return null
+    this.isCounting = true
     return this.take(from, from + bytes, from + bytes, length - bytes)
   }
 
   private line(): Frame | null {
     const end = this.held.indexOf(LF, this.searched)
+    this.isCounting = false
     if (end >= 0 && end <= MESSAGE_MAX) return this.take(0, end, end + 1, 0)
     if (this.held.length > MESSAGE_MAX) return this.take(0, MESSAGE_MAX, MESSAGE_MAX, 'line')
     this.searched = this.held.length
@@ -97,10 +103,10 @@ export class Framer {
 }
 
 /** @returns the length a frame begins with; undefined: it begins with none; null: that is not known yet */
-function lengthAt(bytes: Buffer): number | null | undefined {
+function lengthAt(bytes: Buffer, isCounting: boolean): number | null | undefined {
   const space = bytes.subarray(0, HEAD_MAX).indexOf(SPACE)
   const head = bytes.toString('latin1', 0, space < 0 ? HEAD_MAX : space + 2)
-  if (LENGTH.test(head)) return Number.parseInt(head, 10)
+  if ((isCounting ? BARE_LENGTH : LENGTH).test(head)) return Number.parseInt(head, 10)
   return BEGINNING.test(head) ? null : undefined
 }
 

@@ -31,6 +31,13 @@ describe('frames of syslog over TCP', () => {
     )
   })
 
+  it('behind a message with its length one without <PRI> has its length, too; behind a line it is a line', () => {
+    expect(
+      framesOf(Buffer.from(`${counted('<13>a')}${counted('no priority\nat all')}${counted('<13>b')}`)),
+    ).toEqual(whole('<13>a', 'no priority\nat all', '<13>b'))
+    expect(framesOf(Buffer.from(`${counted('<13>a')}\n5 apples\n`))).toEqual(whole('<13>a', '5 apples'))
+  })
+
   it('any cut of the stream gives the same messages', () => {
     const long = `<13>${'ü'.repeat(MESSAGE_MAX / 2)}`
     const stream = Buffer.from(
