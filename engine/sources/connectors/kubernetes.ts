@@ -29,6 +29,8 @@ const PAGES = 4
 const WATCH_S = 1
 /** Where a pod finds its service account (Kubernetes docs, "Accessing the API from within a Pod"). */
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
+/** Bytes of a watch that are taken at once, below what an answer may have; the next poll goes on behind them. */
+const WATCH_BYTES = ANSWER_BYTES / 2
 const GONE = 410
 const ENTITY = 'workload'
 
@@ -156,8 +158,16 @@ function podEvent(pod: Record<string, unknown>, isDeleted: boolean): MappedEvent
       ? 'Terminating'
       : (scalar(status.phase) ?? 'Unknown')
   const containers = containersOf(status)
-  const worst = containers.find(({ isBad }) => isBad)
   const ready = objectsOf(status.conditions).find(({ type }) => type === 'Ready')
+  const at = newest([
+    isDeleted ? undefined : meta.creationTimestamp,
+    meta.deletionTimestamp,
+    ready?.lastTransitionTime,
+    ...containers.map((one) => one.at),
+  ])
+  // That it runs again is what happened, where nothing came after it: why it had ended is the reason then.
+  const isNews = ({ back }: ContainerState) => back && Date.parse(String(at)) - Date.parse(back.at) <= NEWS_MS
+  const worst = containers.find(({ isBad }) => isBad) ?? (isDeleted ? undefined : containers.find(isNews))
   const isReady = ready?.status === 'True'
   const isLive = phase === 'Running' || phase === 'Pending' || phase === 'Unknown'
   const reason = worst?.reason ?? scalar(status.reason) ?? (isLive ? (isReady ? 'Ready' : 'NotReady') : phase)
@@ -166,19 +176,16 @@ function podEvent(pod: Record<string, unknown>, isDeleted: boolean): MappedEvent
   const facts = [
     `Pod ${whereOf(meta)} ${phase}`,
     ...(isLive ? [isReady ? 'ready' : 'not ready'] : []),
-    ...containers.filter((one) => one.isBad).map(({ name, words }) => `${name} ${words}`),
+    ...containers
+      .filter((one) => one.isBad || (one.back && !isDeleted))
+      .map(({ name, words }) => `${name} ${words}`),
     ...(restarts > 0 ? [`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`] : []),
     ...(scalar(status.message) ? [scalar(status.message)!] : []),
   ]
   return {
     eventType: 'pod_state',
     text: oneLine(facts.join(', '), TEXT_MAX),
-    eventTime: newest([
-      isDeleted ? undefined : meta.creationTimestamp,
-      meta.deletionTimestamp,
-      ready?.lastTransitionTime,
-      ...containers.map(({ at }) => at),
-    ]),
+    eventTime: at,
     context: pod,
     stamped: compact({
       [ENTITY]: workloadOf(meta, name),
@@ -213,12 +220,16 @@ interface ContainerState {
   reason: string | undefined
   /** It waits for a reason that is none of a start, or it ended with an error. */
   isBad: boolean
+  /** It runs again after it had ended with an error. */
+  back: { at: string } | undefined
   words: string
   at: unknown
   /** What tells one state from another. */
   state: unknown
 }
 
+/** Within this a pod is told to be ready after its container runs again, where nothing probes it. */
+const NEWS_MS = 5_000
 /** Reasons to wait that every start has. */
 const STARTING = new Set(['ContainerCreating', 'PodInitializing'])
 
@@ -233,17 +244,26 @@ function containersOf(status: Record<string, unknown>): ContainerState[] {
     const isWaiting = waits !== undefined && !STARTING.has(waits)
     const isBad = isWaiting || (terminated !== undefined && Number(ended.exitCode) !== 0)
     const why = scalar(last.reason)
+    const startedAt = scalar(objectOf(running).startedAt)
+    const back = startedAt && Number(last.exitCode) > 0 ? { at: startedAt } : undefined
     const words = [
-      isWaiting ? `waits: ${waits}` : `ended: ${endReason}`,
-      ...(isWaiting && why ? [`after ${why}`] : []),
+      isWaiting ? `waits: ${waits}` : back ? 'runs again' : `ended: ${endReason}`,
+      ...((isWaiting || back) && why ? [`after ${why}`] : []),
       ...(Number.isFinite(code) ? [`exit code ${code}`] : []),
     ].join(' ')
     return {
       name: scalar(one.name) ?? '',
       restarts: Number(one.restartCount) || 0,
       // What ended it says more than that it waits to be started again.
-      reason: isWaiting ? (waits === 'CrashLoopBackOff' && why && why !== 'Error' ? why : waits) : endReason,
+      reason: isWaiting
+        ? waits === 'CrashLoopBackOff' && why && why !== 'Error'
+          ? why
+          : waits
+        : back
+          ? why
+          : endReason,
       isBad,
+      back,
       words,
       at: newest([objectOf(running).startedAt, ended.finishedAt, last.finishedAt]),
       state: [one.name, one.restartCount, waits, objectOf(running).startedAt, ended.finishedAt, endReason],
@@ -376,7 +396,7 @@ async function list(api: Api, config: KubernetesConfig, kind: Kind, place: Place
   return { items, place: { ...(version ? { version } : {}), next: next! }, more: true }
 }
 
-/** @returns null: the version is too old, or more came since than is taken in one answer. @throws UpstreamError */
+/** @returns null: the version is too old. @throws UpstreamError */
 async function watch(api: Api, config: KubernetesConfig, kind: Kind, version: string): Promise<Read | null> {
   const query = new URLSearchParams({
     watch: '1',
@@ -385,12 +405,12 @@ async function watch(api: Api, config: KubernetesConfig, kind: Kind, version: st
     timeoutSeconds: String(WATCH_S),
     ...selectorOf(config, kind),
   })
-  const answer = await api.get(`${pathOf(config, kind)}?${query}`)
+  const answer = await api.get(`${pathOf(config, kind)}?${query}`, WATCH_BYTES)
   if (answer.status === GONE) return null
   if (answer.status !== 200) throw api.refusal(answer)
   const items: string[] = []
   let at = version
-  // The last line may have been cut off with the time of the watch.
+  // The last line may have been cut off with the time of the watch, or with what is taken of it.
   for (const line of answer.text.slice(0, answer.text.lastIndexOf('\n') + 1).split('\n')) {
     if (line.trim() === '') continue
     const { type, object } = objectOf(parsed(line))
@@ -404,20 +424,26 @@ async function watch(api: Api, config: KubernetesConfig, kind: Kind, version: st
     at = scalar(objectOf(told.metadata).resourceVersion) ?? at
     if (type !== 'BOOKMARK' && (kind === 'pods' || type !== 'DELETED')) items.push(line)
   }
-  return { items, place: { version: at } }
+  return {
+    items,
+    place: { version: at },
+    ...(Buffer.byteLength(answer.text) >= WATCH_BYTES ? { more: true } : {}),
+  }
 }
 
 /* The API server, by address or from within. */
 
 interface Api {
-  get(path: string): Promise<Answer & { text: string }>
+  /** @param take bytes after which no more is read: the text ends there. Absent: all of it, within the bound of answers. */
+  get(path: string, take?: number): Promise<Answer & { text: string }>
   refusal(answer: Answer): UpstreamError
 }
 
 function apiOf(config: KubernetesConfig, reach: Reach): Api {
   const upstream = { ...UPSTREAM, url: config.url ?? '', bearer_token: config.bearer_token }
   return {
-    get: (path) => (config.in_cluster ? getWithin(path, reach) : askText(upstream, path, reach)),
+    get: (path, take) =>
+      config.in_cluster ? getWithin(path, reach, take) : askText(upstream, path, reach, take),
     refusal: (answer) => refusal(upstream, answer, scalar(objectOf(answer.body).message)),
   }
 }
@@ -427,21 +453,40 @@ async function askText(
   upstream: typeof UPSTREAM & { url: string; bearer_token?: string | undefined },
   path: string,
   reach: Reach,
+  take: number | undefined,
 ): Promise<Answer & { text: string }> {
   let text = ''
   const answer = await ask(upstream, path, {
     ...reach,
     fetch: async (url, init) => {
       const response = await reach.fetch(url, init)
-      text = await response.text()
+      text = take === undefined || !response.body ? await response.text() : await textOf(response.body, take)
       return new Response(text, response)
     },
   })
   return { ...answer, text }
 }
 
+/** @param take bytes after which no more is read. @throws UpstreamError where there is more than an answer may have */
+async function textOf(stream: AsyncIterable<Uint8Array>, take: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= take) break
+    if (bytes > ANSWER_BYTES)
+      throw new UpstreamError('Kubernetes answers more than is taken. Name a namespace.')
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
 /** As a pod of the cluster: address by its variables, token and certificate by its files, which are renewed. */
-async function getWithin(path: string, { env = {}, signal }: Reach): Promise<Answer & { text: string }> {
+async function getWithin(
+  path: string,
+  { env = {}, signal }: Reach,
+  take = Number.POSITIVE_INFINITY,
+): Promise<Answer & { text: string }> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env
   if (!host)
     throw new UpstreamError(
@@ -452,15 +497,7 @@ async function getWithin(path: string, { env = {}, signal }: Reach): Promise<Ans
     const origin = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
     const headers = { authorization: `Bearer ${token}`, accept: 'application/json' }
     const answer = await getOver({ origin, socketPath: undefined, tls: { ca }, headers }, path, signal)
-    const chunks: Buffer[] = []
-    let bytes = 0
-    for await (const chunk of answer.stream as AsyncIterable<Buffer>) {
-      bytes += chunk.length
-      if (bytes > ANSWER_BYTES)
-        throw new UpstreamError('Kubernetes answers more than is taken. Name a namespace.')
-      chunks.push(chunk)
-    }
-    const text = Buffer.concat(chunks).toString('utf8')
+    const text = await textOf(answer.stream as AsyncIterable<Buffer>, take)
     return { status: answer.status, body: parsed(text), plain: undefined, retryAfterMs: null, text }
   } catch (error) {
     if (error instanceof UpstreamError) throw error

@@ -174,6 +174,23 @@ describe('Kubernetes', () => {
         '2026-11-20T11:59:00Z',
       ],
     ])
+    // It runs again: why it had ended is told, as the reason where nothing has come since.
+    const again = pod(
+      { running: { startedAt: '2026-11-20T11:59:02Z' } },
+      { restarts: 5, ready: true, last: OOM },
+    )
+    expect(await next(again)).toEqual([
+      [
+        `${name} Running, ready, app runs again after OOMKilled exit code 137, 5 restarts`,
+        'OOMKilled',
+        'WARN',
+        '2026-11-20T11:59:02Z',
+      ],
+    ])
+    again.status.conditions[0]!.lastTransitionTime = '2026-11-20T12:30:00Z'
+    expect(await next(again)).toMatchObject([
+      [expect.stringContaining('runs again'), 'Ready', 'INFO', '2026-11-20T12:30:00Z'],
+    ])
     expect(await next(pod({ waiting: { reason: 'ImagePullBackOff' } }, { phase: 'Pending' }))).toEqual([
       [
         `${name} Pending, not ready, app waits: ImagePullBackOff`,
@@ -233,6 +250,20 @@ describe('Kubernetes', () => {
     // What was known already is stored once.
     expect(after.events[1]!.dedupeKey).toBe(before.events[0]!.dedupeKey)
     expect((await poll()).notice).toBeUndefined()
+  })
+
+  it('takes a watch that tells more than an answer may have in parts, and misses nothing', async () => {
+    const { cluster, poll } = await world({ pods: false })
+    await poll()
+    const note = 'x'.repeat(900_000)
+    for (let i = 0; i < 20; i++)
+      cluster.put('events', { ...backOff(i + 1, '2026-11-20T11:57:00Z'), metadata: { uid: `e-${i}` }, note })
+    const told: unknown[] = []
+    for (let polled = await poll(); ; polled = await poll()) {
+      told.push(...polled.events.map(({ context }) => (context.metadata as { uid: string }).uid))
+      if (!polled.more) break
+    }
+    expect(told).toEqual([...Array(20).keys()].map((i) => `e-${i}`))
   })
 
   it('asks for warnings alone, and for one namespace, where it is told to', async () => {

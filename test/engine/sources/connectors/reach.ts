@@ -4,11 +4,12 @@ import { systemTimers } from '../../../../engine/clock.ts'
 import type { PreparedEvent } from '../../../../engine/log/ingest/packed.ts'
 import { compileSource } from '../../../../engine/log/ingest/prepare.ts'
 import { createEgress, fetchOver } from '../../../../engine/net/fetch.ts'
-import type {
-  MappedEvent,
-  MappingConnector,
-  Polled,
-  Reach,
+import {
+  ANSWER_BYTES,
+  type MappedEvent,
+  type MappingConnector,
+  type Polled,
+  type Reach,
 } from '../../../../engine/sources/connectors/connector.ts'
 import { file } from '../../../../engine/sources/connectors/file.ts'
 
@@ -20,7 +21,7 @@ export function reach(): Reach & { now: number } {
   onTestFinished(() => egress.close())
   const one = {
     now: NOW,
-    fetch: fetchOver(egress, { audience: 'operator', timeoutMs: 10_000, maxResponseBytes: 4_000_000 }),
+    fetch: fetchOver(egress, { audience: 'operator', timeoutMs: 10_000, maxResponseBytes: ANSWER_BYTES }),
     clock: { now: () => one.now },
     timers: systemTimers,
     signal: new AbortController().signal,
