@@ -3,8 +3,8 @@
  * bytes, and a copy of what was read by the bytes before the place, too.
  */
 import { createHash } from 'node:crypto'
-import type { BigIntStats } from 'node:fs'
-import { type FileHandle, readdir, realpath, stat } from 'node:fs/promises'
+import { type BigIntStats, constants } from 'node:fs'
+import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /** Files that one pattern reads. */
@@ -51,6 +51,8 @@ export interface Met {
   earlier: readonly Place[]
   /** By inode, as of now: of a file that was renamed, too. */
   places: Map<string, Place>
+  /** By inode, the real paths of those that this poll opened. */
+  reals: Map<string, string>
 }
 
 /** By the path of each. */
@@ -75,24 +77,68 @@ export const isHeadOf = async (handle: FileHandle, { head, headBytes }: Place): 
 
 /**
  * Up to where a new file holds what was read of another: one that was copied here before it was cut (copytruncate).
- * @returns null: it is no such copy
+ * @returns null: it is no such copy; unfinished: it is one that is still being written
  */
 export async function copiedUpTo(
   handle: FileHandle,
   size: number,
-  { earlier, places }: Met,
-): Promise<number | null> {
+  { earlier, places, reals }: Met,
+): Promise<number | 'unfinished' | null> {
   for (const place of earlier) {
     const { inode, at, head, headBytes, tail } = place
-    if (headBytes < HEAD_BYTES || at > size) continue
+    if (headBytes < HEAD_BYTES) continue
     const now = places.get(inode)
     const isCut = now !== undefined && (now.cuts ?? 0) > (place.cuts ?? 0)
+    const real = reals.get(inode)
+    if (!isCut && now && size < now.size && real && (await isBeginOf(handle, size, real))) return 'unfinished'
+    if (at > size) continue
     // Looked at between the copy and the cut, both are of one size.
     if (!isCut && now?.size !== size) continue
     const marks = await marksOf(handle, headBytes, at)
     if (marks.head === head && marks.tail === tail) return isCut ? at : now!.at
   }
   return null
+}
+
+/** Bytes at its end by which a copy that is not whole yet is told. */
+const COMPARED_BYTES = 64 * 1024
+
+/** Whether the file says what the one at the path says up to there, as far back as is compared. */
+async function isBeginOf(handle: FileHandle, size: number, path: string): Promise<boolean> {
+  const length = Math.min(size, COMPARED_BYTES)
+  const other = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const [own, its] = [Buffer.alloc(length), Buffer.alloc(length)]
+    await handle.read(own, 0, length, size - length)
+    await other.read(its, 0, length, size - length)
+    return length > 0 && own.equals(its)
+  } finally {
+    await other.close()
+  }
+}
+
+/**
+ * The file that a rotation renamed after another, between two polls: its name has the same form, but for digits, and it was
+ * written later. @param path the name that both had @param place of the one before @returns null: there is none
+ */
+export async function rotatedNext(
+  folder: string,
+  path: string,
+  place: Place,
+  { places }: Met,
+): Promise<Place | null> {
+  const name = await namedNow(folder, path, place)
+  if (name === null) return null
+  const form = new RegExp(`^${name.replace(/[^\w-]/g, '\\$&').replace(/\d+/g, '\\d+')}$`)
+  const since = (await stat(join(folder, name), { bigint: true })).mtimeNs
+  const names = (await readdir(folder)).filter((one) => form.test(one) && one !== basename(path))
+  const infos = await Promise.all(
+    names.slice(0, NAMES_MAX).map((one) => stat(join(folder, one), { bigint: true }).catch(() => null)),
+  )
+  const [next] = infos
+    .filter((info) => info?.isFile() && info.mtimeNs > since && !places.has(identityOf(info).inode))
+    .sort((a, b) => (a!.mtimeNs < b!.mtimeNs ? -1 : 1))
+  return next ? { ...identityOf(next), at: 0, size: 0, ...NO_HEAD } : null
 }
 
 /** Name of the file in its folder now; null: it is gone from there. @param path its old name */

@@ -32,6 +32,7 @@ import {
   namedNow,
   type Place,
   placesOfOthers,
+  rotatedNext,
 } from './file-places.ts'
 import { compileWanted, jsonLine, lineFields, lineTime, messageOf, plainLine } from './upstream.ts'
 
@@ -227,7 +228,7 @@ async function pollFiles(config: FileConfig, cursor: string | null, reach: Reach
   const earlier = Object.values(known ?? {})
   const taking: Taking = {
     ...{ items: [], left: POLL_BYTES, more: false, notices: [] },
-    ...{ earlier, places: new Map(earlier.map((place) => [place.inode, place])) },
+    ...{ earlier, places: new Map(earlier.map((place) => [place.inode, place])), reals: new Map() },
     ...{ seen: 0, isTimed: false, untimed: [], packed: [] },
   }
   if (all.length > FILES_MAX)
@@ -241,7 +242,8 @@ async function pollFiles(config: FileConfig, cursor: string | null, reach: Reach
       // A file that comes once the source is at work is read from its start.
       const isFresh = before === undefined && known !== null
       const fromStart = isFresh || config.from_start === true
-      next[path] = await readTimed({ config, path, real, before, fromStart }, taking)
+      const place = await readTimed({ config, path, real, before, fromStart }, taking)
+      if (place) next[path] = place
     } catch (error) {
       const fault = faultOf(error, path)
       if (before) next[path] = before
@@ -290,25 +292,36 @@ interface Reading {
 }
 
 /** Reads what a file gained, and keeps whether its lines had a time until there are others. */
-async function readTimed(reading: Reading, taking: Taking): Promise<Place> {
+async function readTimed(reading: Reading, taking: Taking): Promise<Place | null> {
   Object.assign(taking, { seen: 0, isTimed: false })
   const place = await readOn(reading, taking)
+  if (!place) return null
   const isUntimed = taking.seen === 0 ? reading.before?.isUntimed : !taking.isTimed
   if (!isUntimed) return place
   taking.untimed.push(reading.path)
   return { ...place, isUntimed }
 }
 
-/** Reads what a file gained, and before that the rest of the one that had its name. @returns where it stands now */
-async function readOn({ config, path, real, before, fromStart }: Reading, taking: Taking): Promise<Place> {
+/**
+ * Reads what a file gained, and before that the rest of those that had its name.
+ * @returns where it stands now; null: it is a copy that is still being written, and is looked at anew
+ */
+async function readOn(
+  { config, path, real, before, fromStart }: Reading,
+  taking: Taking,
+): Promise<Place | null> {
   const handle = await open(real, READ)
   try {
     const info = await handle.stat({ bigint: true })
     if (!info.isFile()) throw new UpstreamError(`${path} is no file.`)
     const [self, size] = [identityOf(info), Number(info.size)]
     const isOther = before !== undefined && !isOf(before, self)
-    // What is left of it comes first: the new file waits for the next poll.
-    if (isOther && !(await readRotated(config, path, real, before, taking))) return before
+    taking.reals.set(self.inode, real)
+    // What is left of them comes first: the new file waits for the next poll.
+    for (let rest: Place | null = isOther ? before : null; rest; ) {
+      if (!(await readRotated(config, path, real, rest, taking))) return rest
+      rest = await rotatedNext(dirname(real), real, rest, taking)
+    }
     const own = isOther ? undefined : before
     // One that was renamed goes on where it stood under its old name.
     const renamed = taking.places.get(self.inode)
@@ -316,12 +329,12 @@ async function readOn({ config, path, real, before, fromStart }: Reading, taking
     const isSame = known !== undefined && size >= known.at && (await isHeadOf(handle, known))
     const cuts = (known?.cuts ?? 0) + (known && !isSame ? 1 : 0)
     if (known && !isSame) taking.notices.push(`${path} was cut and written anew: it is read from its start.`)
+    // One that was empty may be the beginning of a copy, too.
+    const copied = !known || (isSame && known.at === 0) ? await copiedUpTo(handle, size, taking) : null
+    if (copied === 'unfinished') return null
     const start = known
-      ? isSame
-        ? known.at
-        : 0
-      : ((await copiedUpTo(handle, size, taking)) ??
-        (fromStart || isOther ? 0 : await lastLineEnd(handle, size)))
+      ? (((isSame ? known.at : 0) || copied) ?? 0)
+      : (copied ?? (fromStart || isOther ? 0 : await lastLineEnd(handle, size)))
     const isPacked = isSame && known.at > 0 ? known.isPacked === true : await hasPackedHead(handle)
     if (isPacked) taking.packed.push(path)
     const isQuiet = known?.size === size

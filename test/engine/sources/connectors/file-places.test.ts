@@ -2,6 +2,7 @@ import {
   appendFileSync,
   copyFileSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   truncateSync,
@@ -66,6 +67,25 @@ describe('files of one form over rotation', () => {
     expect((await poll()).lines).toEqual(['new', 'last'])
     copyFileSync(`${log}.1`, `${log}.copy`)
     expect((await poll()).lines).toEqual([])
+  })
+
+  it('are read where a copy was looked at while it was written, without what was read already', async () => {
+    const before = Array.from({ length: 50 }, (_, n) => `line ${n}`)
+    writeFileSync(log, `${before.join('\n')}\n`)
+    const { poll } = source({ ...form(), from_start: true })
+    await poll()
+    appendFileSync(log, 'last\n')
+    const whole = readFileSync(log)
+    for (const size of [0, 200, 300, whole.length - 2]) {
+      writeFileSync(`${log}.1`, whole.subarray(0, size))
+      expect((await poll()).lines).toEqual(size === 0 ? ['last'] : [])
+    }
+    copyFileSync(log, `${log}.1`)
+    appendFileSync(log, 'before the cut\n')
+    truncateSync(log)
+    expect((await poll()).lines).toEqual([])
+    appendFileSync(log, 'new\n')
+    expect((await poll()).lines).toEqual(['new'])
   })
 
   it('are read to their end where a rotation leaves the name empty for a while', async () => {

@@ -62,6 +62,24 @@ describe('lines of a file', () => {
     expect((await poll()).lines).toEqual([])
   })
 
+  it('of all that rotations renamed since the last poll come, the oldest first, and of nothing else', async () => {
+    writeFileSync(log, '')
+    writeFileSync(join(folder, 'app.log.7'), 'older than all\n')
+    writeFileSync(join(folder, 'app.log.bak'), 'no rotation of it\n')
+    utimesSync(join(folder, 'app.log.7'), 1_000, 1_000)
+    const { poll } = source()
+    await poll()
+    for (const [n, name] of ['app.log.3', 'app.log.2', 'app.log.1'].entries()) {
+      appendFileSync(log, `rest ${n}\n`)
+      utimesSync(log, 2_000 + n, 2_000 + n)
+      renameSync(log, join(folder, name))
+      writeFileSync(log, '')
+    }
+    appendFileSync(log, 'new\n')
+    expect((await poll()).lines).toEqual(['rest 0', 'rest 1', 'rest 2', 'new'])
+    expect((await poll()).lines).toEqual([])
+  })
+
   it('of a file that was cut and written anew are read from its start, however long it has become', async () => {
     writeFileSync(log, 'first line\nsecond line\n')
     const { poll } = source({ from_start: true })
