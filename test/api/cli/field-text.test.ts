@@ -1,6 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { conflictLines, fieldLines, fieldName, keptLines, mergeLines } from '../../../api/cli/field-text.ts'
 import { planText } from '../../../api/cli/plan-text.ts'
+import { unsetWords } from '../../../schemas/unset-words.ts'
 
 const plain = { colour: false }
 const text = (path: string, from?: unknown, to?: unknown) => fieldLines(plain, { path, from, to })
@@ -185,4 +187,18 @@ describe('a plan', () => {
     expect(planText({ colour: true }, plan)).toContain('\u001b[31m- skill s\u001b[39m')
     expect(planText(plain, plan)).not.toContain('\u001b')
   })
+})
+
+it('a field of a connector that is not set says what its schema has for it', () => {
+  const folder = new URL('../../../schemas/connectors/', import.meta.url)
+  const schemas = readdirSync(folder).map((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')))
+  const given = schemas.flatMap(({ properties = {} }) =>
+    Object.entries(properties as Record<string, { default?: unknown }>).filter(([, one]) => 'default' in one),
+  )
+  expect(given.length).toBeGreaterThan(15)
+  for (const [name, { default: value }] of given) {
+    const said = unsetWords('source', `/config/${name}`, String)
+    expect([`${value} (the default)`, 'the default'], name).toContain(said)
+  }
+  expect(unsetWords('source', '/config/bearer_token', String)).toBe('not set')
 })
