@@ -4,6 +4,8 @@
  * what later reads it, and because only the bytes themselves are lossless.
  */
 
+import { isUtf8 } from 'node:buffer'
+
 export const OPEN_LIST = 0x5b
 export const NEWLINE = 0x0a
 
@@ -257,9 +259,19 @@ export const TEXT_LEVELS = 3
 
 /** Whether a string may be a list or an object of JSON; a cheap look. */
 const LOOKS_NESTED = /^[ \t\r\n]*[[{]/
+/** The same in base64, or base64url (RFC 4648), as Google Pub/Sub, Amazon Kinesis and Firehose put messages into theirs. */
+const LOOKS_ENCODED = /^(?:e[w-z0-9]|W[w-z0-9])[A-Za-z0-9+/_-]{6,}={0,2}$/
 
-/** @returns the object or list that the text is, or undefined where it is none, or breaks a bound. */
-export function parseText(text: string): object | undefined {
+/** @returns the document that the text is in base64, else the text itself. */
+export function decodedText(text: string): string {
+  if (text.length > 2 * BYTES_MAX || !LOOKS_ENCODED.test(text)) return text
+  const decoded = Buffer.from(text, 'base64')
+  return isUtf8(decoded) ? decoded.toString() : text
+}
+
+/** @returns the object or list that the text is, plain or in base64, or undefined where it is none, or breaks a bound. */
+export function parseText(given: string): object | undefined {
+  const text = decodedText(given)
   // Few characters of a text are more than one byte: what is short in characters need not be counted.
   if (!LOOKS_NESTED.test(text) || text.length > BYTES_MAX || isTooDeep(text)) return undefined
   try {

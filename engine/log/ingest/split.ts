@@ -14,6 +14,7 @@ import { fail } from '../../errors.ts'
 import {
   arrayElements,
   CLOSE_OBJECT,
+  decodedText,
   faultAt,
   goesOn,
   isDeeper,
@@ -427,7 +428,7 @@ function replacing({ bytes, range, with: put }: Place, [start, end]: Range): (te
 function textIn(place: Place): Place | null {
   const { bytes, range } = place
   if (bytes[range[0]] !== QUOTE) return null
-  const text = JSON.parse(bytes.toString('utf8', ...range)) as string
+  const text = decodedText(JSON.parse(bytes.toString('utf8', ...range)) as string)
   if (parseText(text) === undefined) return null
   const inner = Buffer.from(text)
   return placeIn(inner, trim(inner, 0, inner.length), (whole) => place.with(JSON.stringify(whole)))
