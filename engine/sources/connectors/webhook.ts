@@ -34,6 +34,19 @@ const DELIVERY_HEADERS = [
 /** Headers that label fields can read, as header.<name>; no other, for some carry credentials. */
 const GITHUB_EVENT = 'x-github-event'
 const OFFERED_HEADERS = [GITHUB_EVENT, 'linear-event']
+/** Headers by which senders say what happened, where the body does not, such as a push of Bitbucket: the type, unless one is set. */
+const EVENT_HEADERS = [
+  ...['x-event-key', 'x-gitea-event', 'x-forgejo-event', 'x-gogs-event', 'x-gitlab-event', 'linear-event'],
+  ...[
+    'x-buildkite-event',
+    'circleci-event-type',
+    'x-shopify-topic',
+    'x-wc-webhook-topic',
+    'x-contentful-topic',
+  ],
+  ...['x-discourse-event', 'x-plane-event', 'x-event-type', 'x-event-name', 'x-event', 'x-webhook-event'],
+  ...['x-webhook-topic', 'ce-type'],
+]
 
 export const webhook: PushConnector = {
   kind: 'webhook',
@@ -94,7 +107,10 @@ function flatOf(config: WebhookConfig): FlatMapping | null {
     ...(typeField === undefined ? {} : { typeField }),
     ...(timeField === undefined ? {} : { timeField }),
     text: parseTemplate(config.text_template ?? ''),
-    unlessHeaders: [...DELIVERY_HEADERS, GITHUB_EVENT, ...(isFresh(config) ? tellingHeaders() : [])],
+    unlessHeaders: [
+      ...[...DELIVERY_HEADERS, GITHUB_EVENT, ...(type === EVENT_TYPE ? EVENT_HEADERS : [])],
+      ...(isFresh(config) ? tellingHeaders() : []),
+    ],
   }
 }
 
@@ -143,8 +159,9 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
     const says =
       typeField === undefined && fixed === EVENT_TYPE ? (delivery?.eventType ?? read?.type) : undefined
     const isRepeat = key === undefined && read?.dedupe !== undefined
+    const told = fixed === EVENT_TYPE && headers && EVENT_HEADERS.map((name) => headers[name]).find(Boolean)
     return {
-      eventType: oneLine(own ?? says ?? fixed, EVENT_TYPE_MAX),
+      eventType: oneLine(own ?? says ?? (told || fixed), EVENT_TYPE_MAX),
       text: plain(template(context).trim() || delivery?.text || read?.text || '') || summarise(item.whole()),
       eventTime: time ?? delivery?.eventTime ?? read?.time,
       ...(endField === undefined ? {} : { endTime: timed(endOf(context)) }),

@@ -56,6 +56,25 @@ describe('the event type of a webhook', () => {
   })
 })
 
+describe('a header that says what happened', () => {
+  const headers = { 'x-event-key': 'repo:push', 'x-other': 'no' }
+
+  it.each<[string, WebhookConfig, unknown, string]>([
+    ['is the type', {}, {}, 'repo:push'],
+    ['also without a value of the field configured', { event_type_field: 'type' }, {}, 'repo:push'],
+    ['not with one', { event_type_field: 'type' }, { type: 'x' }, 'x'],
+    ['not with a type configured', { event_type: 'deploy' }, {}, 'deploy'],
+  ])('%s', (_what, config, value, expected) => {
+    expect(map(config, value, { headers }).eventType).toBe(expected)
+    expect(map(config, value, { headers: { 'x-other': 'no' } }).eventType).not.toBe('no')
+  })
+
+  it('is seen by what takes plain deliveries in one go, too', () => {
+    expect(webhook.flat!({ event_type_field: 'type' })!.unlessHeaders).toContain('x-event-key')
+    expect(webhook.flat!({ event_type: 'deploy' })!.unlessHeaders).not.toContain('x-event-key')
+  })
+})
+
 describe('the text of a webhook', () => {
   it.each<[string, WebhookConfig, unknown, string]>([
     ['the template', { text_template: '{a.b}: {c}' }, { a: { b: 'x' }, c: 1 }, 'x: 1'],

@@ -43,7 +43,8 @@ const send = (url: string, { body, headers = {} }: PresetExample, more: Record<s
 describe('a preset', () => {
   it('is there for each sender the issue names', () => {
     expect(ALL.map(([name]) => name)).toEqual([
-      ...['amazon_sns', 'cloudevents', 'datadog', 'fluent_bit', 'gitlab', 'grafana', 'jira', 'kubernetes'],
+      ...['amazon_sns', 'bitbucket', 'cloudevents', 'datadog', 'fluent_bit', 'gitlab', 'google_pubsub'],
+      ...['grafana', 'jira', 'kubernetes'],
       ...[
         'linear',
         'pagerduty',
@@ -203,7 +204,7 @@ describe('a preset', () => {
     expect([answer.status, answer.json().detail]).toMatchObject([
       400,
       expect.stringMatching(
-        /^preset grafanna is not known \(did you mean grafana\?\); there are amazon_sns, cloudevents, .*, vector$/,
+        /^preset grafanna is not known \(did you mean grafana\?\); there are amazon_sns, bitbucket, .*, vector$/,
       ),
     ])
   })
@@ -249,6 +250,7 @@ const AT = String(NOW / 1_000)
 
 /** As each sender documents it. */
 const SIGNED: Record<string, (body: string) => Record<string, string>> = {
+  bitbucket: (body) => ({ 'x-hub-signature': `sha256=${hex(body)}` }),
   gitlab: () => ({ 'x-gitlab-token': SECRET }),
   grafana: (body) => ({ 'x-grafana-alerting-signature': hex(body) }),
   jira: (body) => ({ 'x-hub-signature': `sha256=${hex(body)}` }),
