@@ -70,7 +70,8 @@ const SECRET = words(
   'token secret password passwd authorization credential credentials apikey signature cookie',
 )
 const SECRETS = /(^|_)(api|access|private|secret)_key$/
-export const LINK = /^[a-z][a-z0-9+.-]*:\/\//i
+/** The address of a repository, as git@host:path, is one, too. */
+export const LINK = /^([a-z][a-z0-9+.-]*:\/\/|\w+@[\w.-]+:\S+\.git$)/i
 export const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 export const HASH = /^((?=.*\d)[0-9a-f]{12,}|[A-Za-z0-9+/_-]{16,}={1,2})$/i
 
@@ -110,7 +111,8 @@ function describe(names: string[], path: string, parent: object): Omit<Field, 'c
   return {
     path,
     words: ownWords(names),
-    around: above.length ? wordsOf(above.at(-1)!) : [],
+    // The name of an entry of `services` is that of a service.
+    around: wordsOf(above.at(-1) ?? '').map(/^\d+$/.test(names.at(-2) ?? '') ? singular : (word) => word),
     above: above.flatMap(wordsOf),
     depth:
       above.filter((name) => !wordsOf(name).every((word) => HOLDERS.has(word))).length + above.length / 100,
@@ -183,20 +185,27 @@ const STATE_VALUES = new Set(
     'canceled cancelled skipped blocked active inactive online offline available unavailable investigating identified',
     'monitoring scheduled stopped paused expired insufficient_data no_data nodata in_progress timed_out',
     'under_maintenance degraded_performance partial_outage major_outage verifying activated deactivated normal unknown',
+    'merged declined rejected approved problem recovery failures progressing synced terminated inprogress mitigated rolled_back',
   ].flatMap((line) => line.split(' ')),
 )
 
-/** A value that says how something is: `firing`, `In Progress`, or what ends with it, such as `check.down`. */
+/** A value that says how something is: `firing`, `In Progress`, or what ends with it: `check.down`, `ALERT_RECOVERY`. */
 export const isState = (value: unknown): boolean =>
   typeof value === 'string' &&
-  STATE_VALUES.has(
-    value
-      .split(/[.:]/)
-      .at(-1)!
-      .trim()
-      .toLowerCase()
-      .replaceAll(/[\s-]+/g, '_'),
-  )
+  (STATE_VALUES.has(stateIn(value)) || (ALERT.test(value) && STATE_VALUES.has(wordsOf(value).at(-1)!)))
+
+const stateIn = (value: string): string =>
+  value
+    .split(/[.:]/)
+    .at(-1)!
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_')
+const ALERT = /^(alert|incident|monitor|check)_[a-z_]+$/i
+
+/** It is over, and how it ended is said elsewhere. */
+export const saysOnlyOver = (value: unknown): boolean =>
+  /(^|[.:_-])(finished|completed?|finalized|ended|done)$/i.test(String(value))
 
 /** Around an entry, where the entry itself has a field of that name: what it says is of all entries together. */
 export const isOfAll = ({ path, isEnvelope }: Field, fields: readonly Field[]): boolean =>
@@ -313,7 +322,7 @@ const PEOPLE = words(
 const DELIVERY = words(
   'webhook installation integration sdk request response headers links previous old changes client context metadata attempt hook',
 )
-export const PLACES = words('repository repo project organization org team account head base')
+export const PLACES = words('repository repo project organization org team account head base page')
 
 /** What is lost by where it lies. */
 export function placed(field: Field): number {
@@ -395,6 +404,7 @@ export function isSaid(some: readonly Field[], texts: readonly Field[]): boolean
 
 const SAID: Readonly<Record<string, number>> = {
   ...{ title: 10, summary: 10, message: 10, msg: 10, text: 10, log: 10, headline: 10, subject: 9, output: 9 },
+  ...{ problem: 7, trigger: 6 },
   ...{
     description: 7,
     body: 6,
@@ -412,10 +422,15 @@ const SAID: Readonly<Record<string, number>> = {
 }
 const SENTENCE = / \S/
 
+/** The name of an incident is a sentence. */
+const isHeadline = ({ words: said, around }: Field): boolean =>
+  said.join('_') === 'name' && ['incident', 'issue', 'problem'].includes(around.at(-1) ?? '')
+
 /** How well a field is what an event says, by its name and its values; 0: it is not. */
 export function textScore(field: Field): number {
-  const base = Math.max(...field.words.map((word) => ownField(SAID, word) ?? 0), 0)
-  if (base === 0 || field.times.length > 0) return 0
+  const base = isHeadline(field) ? 8 : Math.max(...field.words.map((word) => ownField(SAID, word) ?? 0), 0)
+  // What a repository or a status page says of itself is the same whatever happened.
+  if (base === 0 || field.times.length > 0 || PLACES.has(field.around.at(-1) ?? '')) return 0
   const texts = field.values.map(String)
   if (!field.values.every((value) => typeof value === 'string') || texts.some((text) => LINK.test(text)))
     return 0
@@ -444,9 +459,9 @@ function readingsOf(template: string, fields: readonly Field[]): string[] {
   )
 }
 
-/** A payload has none of its fields, or not the first, so that the signs between them are left alone or in front. */
+/** A payload lacks some of its fields, so that the signs between them are left alone, in front or at the end. */
 export const leavesSigns = (template: string, fields: readonly Field[]): boolean =>
-  readingsOf(template, fields).some((text) => /^(?:[^\p{L}\p{N}]+$|: )/u.test(text))
+  readingsOf(template, fields).some((text) => /^(?:[^\p{L}\p{N}]+$|: )|:$/u.test(text))
 
 /** It names nothing, as `502` alone, or reads the same of payloads that say something else each, in whatever field. */
 export function saysNothing(template: string, fields: readonly Field[]): boolean {
@@ -465,7 +480,7 @@ const isTelling = (field: Field): boolean =>
 
 /** How well a noun says what an event is about: what people watch first. */
 export const NOUNS: Readonly<Record<string, number>> = {
-  ...{ service: 10, app: 9.5, application: 9.5, entity: 9.5, component: 9, workload: 9 },
+  ...{ service: 10, app: 9.5, application: 9.5, entity: 9.5, component: 9, ci: 9, workload: 9 },
   ...{ host: 8, hostname: 8, server: 8, instance: 8, machine: 8, device: 8, vm: 8, node: 7.8 },
   ...{ pod: 7.5, container: 7.5, bucket: 7.5, function: 7.5, database: 7.5, queue: 7.2, cluster: 7 },
   ...{ monitor: 7, probe: 7, check: 7, repository: 6.5, repo: 6.5, project: 6, workspace: 6, resource: 5 },
@@ -484,7 +499,7 @@ export const NOUNS: Readonly<Record<string, number>> = {
     ticket: 4.5,
     incident: 4.5,
     topic: 4.5,
-    alert: 2,
+    alert: 2.2,
     object: 4,
     alertname: 4,
     alarm: 4,

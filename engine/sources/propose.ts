@@ -45,6 +45,7 @@ import {
   type Ranked,
   STATES,
   saysNothing,
+  saysOnlyOver,
   textScore,
   timeScore,
   UUID,
@@ -247,6 +248,8 @@ function typeBase(field: Field): number {
   if (has(field, STATES))
     return (
       (STATES.has(last) ? 8 : 6) -
+      // Whether a repository is active says nothing of what happened to it.
+      (around.some((word) => PLACES.has(word)) ? 5 : 0) -
       (said.length > 1 ? 0.5 : 0) -
       (said.some((word) => BEFORE.has(word)) ? 4 : 0)
     )
@@ -259,9 +262,16 @@ function typeBase(field: Field): number {
   return 0
 }
 
+/** More than what a severity has. */
+const WHOLE_MIN = 6.5
+const COVERED_MIN = 0.8
+
 function typeOf(fields: readonly Field[]): FoundRole | null {
   const ranked = best(fields, typeScore, 2.5)
-  const [kind] = ranked
+  const [top] = ranked
+  // What only some payloads have leaves the others without a type.
+  const whole = ranked.find(({ field, score }) => field.coverage === 1 && score >= WHOLE_MIN)
+  const kind = top && top.field.coverage < COVERED_MIN ? (whole ?? top) : top
   const first = (kind && stateBeside(kind, ranked)) ?? kind
   return first
     ? roleOf('type', first, 'named like the kind of what happened, with few short values', [7.5, 5])
@@ -293,11 +303,13 @@ function textOf(
   type: string | undefined,
   entity: string | undefined,
 ): FoundText | null {
-  const ranked = best(fields, textScore, 5)
+  // The type alone says nothing that the row does not say already.
+  const score = (field: Field) => (field.path === type ? 0 : textScore(field))
+  const ranked = best(fields, score, 5)
   const [first] = ranked
   if (!first) return madeText(fields, type, entity)
   // Payloads without one of these may have one that says less.
-  const chosen = apart([...ranked, ...best(fields, textScore, 1.5)])
+  const chosen = apart([...ranked, ...best(fields, score, 1.5)])
   const isEverywhere = isInAll(chosen, fields)
   const used = chosen.map(({ path }) => path)
   const role = roleOf('text', first, 'a sentence by its name and value', [9, 6])
@@ -310,8 +322,9 @@ function textOf(
   if (about !== '') return whole(`${about}${isEverywhere ? ': ' : ' '}`)
   const isPartOfIt =
     first.field.above.some((word) => word === 'error' || word === 'errors') || first.score < 7.2
-  const prefix = type !== undefined && (isPartOfIt || !isEverywhere) ? `{${type}}: ` : ''
-  return whole(prefix)
+  if (type === undefined || (isEverywhere && !isPartOfIt)) return whole('')
+  const named = isEverywhere || entity === undefined ? '' : `{${entity}} `
+  return whole(`${named}{${type}}${isEverywhere ? ': ' : ' '}`)
 }
 
 const placeholders = (paths: readonly string[]): string => paths.map((path) => `{${path}}`).join('')
@@ -326,9 +339,13 @@ function aboutOf(
   type: string | undefined,
   entity: string | undefined,
 ): string {
-  const states = inAll(fields, type, (field) =>
-    field.values.every(isState) && (field.path === type || isStateField(field)) ? typeScore(field) : 0,
-  )
+  const stateScore = (field: Field) =>
+    field.values.every(isState) && (field.path === type || isStateField(field)) ? typeScore(field) : 0
+  const isOver = fields.some(({ path, values }) => path === type && values.some(saysOnlyOver))
+  const outcomes = isOver
+    ? inAll(fields, undefined, (field) => (field.path === type ? 0 : stateScore(field)))
+    : []
+  const states = outcomes.length ? outcomes : inAll(fields, type, stateScore)
   if (!states.length || isSaid(states, texts)) return ''
   const things = inAll(fields, entity, (field) =>
     field.values.every((value) => isSpoken(String(value))) ? entityScore(field) : 0,
@@ -381,8 +398,12 @@ function differs(field: Field, fields: readonly Field[], path: string | undefine
 /* The entity and labels. */
 
 const NONE_OF_IT = words('url uri link href avatar icon color html version count size description type kind')
-/** Who watches, not what is watched. */
-const WATCHERS = words('monitoring reporting alerting sending notification')
+/** Who watches or is to mend it, not what is watched. */
+const WATCHERS = words(
+  'monitoring reporting alerting sending notification assignment assigned owner owning escalation',
+)
+const PEOPLE = words('email user customer account')
+const EMAIL = /^[^\s@]+@[^\s@]+\.[a-z]+$/i
 /** The key of a ticket, as people say it. */
 const TICKET = /^[A-Z][A-Z0-9]{0,9}-\d+$/
 
@@ -400,7 +421,7 @@ function entityScore(field: Field): number {
   if (field.words.join('_') === 'name' && field.depth < 1) base = Math.max(base, 4)
   if (isPart && field.isOfKind) base = Math.max(base, 6.5)
   if (isPart && base === 0 && texts.every((text) => TICKET.test(text))) base = 4.5
-  if (base === 0) return 0
+  if (base === 0 || (texts.every((text) => EMAIL.test(text)) && !has(field, PEOPLE))) return 0
   const part = field.words.reduce((sum, word) => sum + (ownField(PARTS, word) ?? 0), 0)
   // A list of names, such as that of affected hosts, says it as a field does.
   const listed = isEntry ? 1.5 : 0
@@ -440,6 +461,7 @@ const SIDES: ReadonlySet<string> = words(
 )
 const LABELS_MAX = 8
 const NUMBERS_MAX = 3
+const SPANS = words('start started begin end ended unix epoch')
 const NO_MEASURE = words('id number version code port line lineno index attempt sequence pid year at')
 
 function labelsOf(
@@ -478,6 +500,7 @@ const isMeasure = (field: Field): boolean =>
   placed(field) > -2.5 &&
   !field.above.some((word) => PLACES.has(word)) &&
   timeScore(field) === 0 &&
+  !(field.times.length > 0 && has(field, SPANS)) &&
   nounOf([...field.words.slice(-1)]) === 0 &&
   !has(field, NO_MEASURE) &&
   !has(field, STATES)

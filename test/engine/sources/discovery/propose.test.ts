@@ -187,10 +187,10 @@ describe('the text', () => {
       { type: 'b', message: 'then the rest' },
     ]
     expect(configOf(one, other).text_template).toBe('{title}{message}')
-    expect(configOf(one, other, { type: 'c' }).text_template).toBe('{type}: {title}{message}')
+    expect(configOf(one, other, { type: 'c' }).text_template).toBe('{type} {title}{message}')
     // Two that some payload has are not put one after the other.
     const both = { type: 'd', title: 'a title here', message: 'and a message' }
-    expect(configOf(one, both, { type: 'c' }).text_template).toBe('{type}: {title}')
+    expect(configOf(one, both, { type: 'c' }).text_template).toBe('{type} {title}')
   })
 
   it('has no sign left over where a payload has nothing before it, nor a type that is that of its repository', () => {
@@ -375,6 +375,80 @@ describe('of what vendors document', () => {
       event_type_field: 'detail.state.value',
       text_template: '{detail.alarmName} {detail.state.value}: {detail-type}',
     })
+  })
+
+  it('what is only over is told by how it ended, of the pipeline, not of the address of its repository (Buildkite)', () => {
+    const build = (event: string, state: string) => ({
+      event,
+      build: { number: 27, state, message: 'Fix the cart', branch: 'main', started_at: AT },
+      pipeline: { slug: 'shop', repository: 'git@github.com:acme/shop.git' },
+    })
+    const config = configOf(build('build.running', 'running'), build('build.finished', 'failed'))
+    expect(config.text_template).toBe('{pipeline.slug} {build.state}: {build.message}')
+    expect(config.labels![0]).toMatchObject({ field: 'pipeline.slug', primary: true })
+  })
+
+  it('a component is named by its entry of a list, an incident by its name, a page by neither (Statuspage)', () => {
+    const config = configOf({
+      page: { id: 'jb7j80lkgqvb', status_description: 'All Systems Operational' },
+      incident: {
+        name: 'Slow queries',
+        status: 'identified',
+        updated_at: AT,
+        components: [{ name: 'Portal' }],
+      },
+    })
+    expect(config.text_template).toBe('{incident.components.0.name} {incident.status}: {incident.name}')
+    expect(config.labels![0]).toEqual({
+      name: 'component',
+      field: 'incident.components.0.name',
+      primary: true,
+    })
+  })
+
+  it('who is to mend it, or who did something by mail, is not what it is about (ServiceNow, Opsgenie)', () => {
+    const ticket = { number: 'INC0010112', short_description: 'Checkout is down', state: 'In Progress' }
+    const config = configOf({ ...ticket, assignment_group: 'SRE', cmdb_ci: 'checkout', sys_updated_on: AT })
+    expect(config.labels![0]).toMatchObject({ field: 'cmdb_ci', primary: true })
+    const alert = {
+      alias: 'disk-db-1',
+      message: 'Disk is almost full',
+      source: 'ada@example.com',
+      updatedAt: AT,
+    }
+    expect(configOf({ action: 'Create', alert }).labels![0]).toMatchObject({ field: 'alert.alias' })
+  })
+
+  it('the sentence is what went wrong, the type what all have, and no colon is left over (Zabbix, EventBridge, Checkly)', () => {
+    const zabbix = {
+      hostname: 'web',
+      status: 'PROBLEM',
+      trigger: 'Agent on web is unreachable',
+      item: 'ping (0)',
+    }
+    expect(configOf(zabbix).text_template).toBe('{status}: {trigger}')
+    const kinds = [{ eventName: 'FAILED' }, { state: 'terminated' }, { state: 'running' }].map((detail) => ({
+      ...{ 'detail-type': 'State change of something', time: AT, region: 'eu-1', detail },
+    }))
+    expect(configOf(...kinds).event_type_field).toBe('detail-type')
+    const check = (alert_type: string, check_error: string) => ({
+      alert_type,
+      check_name: 'Home',
+      check_error,
+    })
+    expect(configOf(check('ALERT_FAILURE', 'it said 500'), check('ALERT_RECOVERY', '')).text_template).toBe(
+      '{check_name} {alert_type} {check_error}',
+    )
+  })
+
+  it('text that is JSON in base64 is looked into (Google Pub/Sub)', () => {
+    const data = Buffer.from(JSON.stringify({ service: 'cart', message: 'stock is low' })).toString('base64')
+    const config = configOf({
+      message: { data, messageId: '1', publishTime: AT },
+      subscription: 'projects/p/s',
+    })
+    expect(config).toMatchObject({ text_template: '{message.data.message}' })
+    expect(config.labels![0]).toMatchObject({ field: 'message.data.service', primary: true })
   })
 
   it('no label is named source or text, which triggers take for those of the event (CloudEvents, Falco)', () => {

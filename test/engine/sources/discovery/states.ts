@@ -179,8 +179,8 @@ export const STATEFUL: Sender[] = [
   of(
     'Statuspage',
     [statuspage('identified', BEGAN), statuspage('resolved', OVER)],
-    row('Slow queries', 'identified', BEGAN, 'Slow queries identified: '),
-    row('Slow queries', 'resolved', OVER, 'Slow queries resolved: '),
+    row('Slow queries', 'identified', BEGAN, 'identified: Slow queries'),
+    row('Slow queries', 'resolved', OVER, 'resolved: Slow queries'),
   ),
   of(
     'Vercel',
