@@ -157,17 +157,22 @@ function schemaFaults(id: string, value: Entry): Breach[] {
     message:
       id === SCHEMAS.triggers && path.length === 1 && /^views?$/.test(String(path[0]))
         ? VIEWS_GONE
-        : withHint(message, path, value),
+        : withHint(id, message, path, value),
     isKey: message.includes('is not a known field'),
   }))
 }
 
-/** 1.0 and true are no text in YAML, which surprises. */
-function withHint(message: string, path: Path, value: unknown): string {
-  let at = value
-  for (const step of path) at = (at as Record<string | number, unknown> | null | undefined)?.[step]
-  const isScalar = typeof at === 'number' || typeof at === 'boolean'
-  return isScalar && message.endsWith(' must be text') ? `${message}; put it in quotes` : message
+/** 1.0 and true are no text in YAML, which surprises. Where quotes would not be enough, the rule is told at once. */
+function withHint(id: string, message: string, path: Path, value: Entry): string {
+  if (!message.endsWith(' must be text')) return message
+  const copy = structuredClone(value)
+  const holder = path.slice(0, -1).reduce<unknown>((at, step) => (at as Entry)[step], copy) as Entry
+  const field = path.at(-1)!
+  const at = holder[field]
+  if (typeof at !== 'number' && typeof at !== 'boolean') return message
+  holder[field] = String(at)
+  const still = faults(id, copy).find((fault) => pathText(fault.path) === pathText(path))
+  return still?.message ?? `${message}; put it in quotes`
 }
 
 function projectBreaches(word: string, entry: Entry): Breach[] {
@@ -246,9 +251,10 @@ export function soundOf(catalog: Catalog, breaches: readonly Pick<Breach, 'path'
     const sound = all.flatMap((entry, i) => {
       const paths = bad.get(`${section}:${i}`)
       const rest = paths ? restOf(section as Section, entry, paths) : entry
-      if (rest !== null) return [{ entry: rest, i }]
-      if (isEntry(entry) && typeof entry.name === 'string') faulty.add(`${section}:${entry.name}`)
-      return []
+      const isLeftOut = rest === null || (isEntry(rest) && rest.name === STAND_IN_NAME)
+      if (isLeftOut && isEntry(entry) && typeof entry.name === 'string')
+        faulty.add(`${section}:${entry.name}`)
+      return rest === null ? [] : [{ entry: rest, i }]
     })
     indexes[section] = sound.map(({ i }) => i)
     counts[section] = all.length
@@ -267,8 +273,9 @@ export function restOf(section: Section, entry: unknown, paths: readonly Path[])
     Object.fromEntries(Object.entries(entry).filter(([field]) => !fields.has(field))),
     [...fields].map(String),
   )
-  const rest = { ...STAND_INS[section], ...left }
-  const isLost = fields.has('name') || (section === 'projects' && fields.has(undefined))
+  const isUnnamed = fields.has('name') && section !== 'projects' && section !== 'wiring'
+  const rest = { ...STAND_INS[section], ...(isUnnamed ? { name: STAND_IN_NAME } : {}), ...left }
+  const isLost = section === 'projects' && (fields.has('name') || fields.has(undefined))
   return left === null || isLost || schemaBreaches(section, rest).length ? null : rest
 }
 
@@ -293,6 +300,9 @@ const DEPENDENTS: Readonly<Partial<Record<Section, Readonly<Record<string, reado
   agents: { mcp_servers: ['tools'] },
   projects: { template: 'all' },
 }
+
+/** Has the place of a name that breaks its rule, or is another entry's, while the rest is looked at. */
+export const STAND_IN_NAME = 'a-part-without-its-name'
 
 /** What stands for a field that an entry needs, where it is absent or at fault and the others are looked at. */
 const STAND_INS: Readonly<Partial<Record<Section, Entry>>> = {

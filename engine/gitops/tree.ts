@@ -205,7 +205,10 @@ export function parseTree(text: string): Parsed {
       message: 'the file holds several documents; a catalog is one',
     })
   }
-  if (faults.length) return { root: null, faults: inOrder(faults).slice(0, FAULTS_TOLD) }
+  if (faults.length) {
+    const conflicts = conflictsLeft(text)
+    return { root: null, faults: (conflicts.length ? conflicts : inOrder(faults)).slice(0, FAULTS_TOLD) }
+  }
   const contents = documents[0]?.contents as ParsedNode | null | undefined
   return { root: contents ? plantTree(text, contents) : null, faults: [] }
 }
@@ -225,6 +228,17 @@ const refused = (fault: Fault): Parsed => ({ root: null, faults: [fault] })
 
 function inOrder(faults: Fault[]): Fault[] {
   return faults.sort((a, b) => a.start - b.start)
+}
+
+/** Of a text that is no YAML: what git left where both sides of a merge changed the same lines. */
+function conflictsLeft(text: string): Fault[] {
+  const message =
+    'git left a merge conflict here: keep what is right of both sides, and take out the lines <<<<<<<, ======= and >>>>>>>'
+  return [...text.matchAll(/^<{7}(?=[ \r\n])/gm)].map(({ index }) => ({
+    start: index,
+    end: index + 7,
+    message,
+  }))
 }
 
 /** YAML 1.2, 5.1: not in a text; the library would also take some of them for its own marks. */

@@ -321,6 +321,7 @@ export {
   readTree,
   restOf,
   type Sound,
+  STAND_IN_NAME,
   soundOf,
   withoutDependents,
 } from './shape.ts'

@@ -12,7 +12,7 @@ import { normaliseTrigger } from '../../documents/trigger.ts'
 import { isNeeded, refuseInDraft } from '../../documents/wiring.ts'
 import { fail, SvcError } from '../../errors.ts'
 import { pathText } from '../../gitops/tree.ts'
-import { restOf, withoutDependents } from '../../gitops/update.ts'
+import { restOf, STAND_IN_NAME, withoutDependents } from '../../gitops/update.ts'
 import { documentOf, type Edit, equal, type NamedKind, type PartKind } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import {
@@ -98,9 +98,6 @@ export const collecting = (problems: CatalogProblem[], locate: Locate): ImportRu
 /** Faults of one part that are told at most. */
 const FAULTS_OF_PART = 50
 
-/** Has the place of a name that breaks its rule while the rest is looked at. */
-const STAND_IN = 'a-part-without-its-name'
-
 /** Stages a part. Where it is at fault nothing of it is, and the rest is looked at without that: each fault is told. */
 export function stageOrTell<T extends Entry>(
   { at, edit }: Pick<ImportRun, 'at' | 'edit'>,
@@ -116,8 +113,8 @@ export function stageOrTell<T extends Entry>(
   let given: Fields | null = { ...entry }
   for (let n = 0; given && n < FAULTS_OF_PART; n++) {
     const fault = thrownBy(() => stage(given as T))
+    if (given.name === STAND_IN_NAME) edit.remove(kind, STAND_IN_NAME)
     if (!fault && n === 0) return
-    if (given.name === STAND_IN) edit.remove(kind, STAND_IN)
     if (before) edit.put(kind, entry.name, before)
     else edit.remove(kind, entry.name)
     if (!fault) return
@@ -131,8 +128,8 @@ export function stageOrTell<T extends Entry>(
     if (Array.isArray(list) && typeof place === 'number' && list.length > 1) {
       left.set(name, kept.toSpliced(place, 1))
       given = withoutDependents(section, { ...given, [name]: list.toSpliced(place, 1) }, [name])
-    } else if (name === 'name' && given.name !== STAND_IN) given = { ...given, name: STAND_IN }
-    else given = name in given ? restOf(section, given, [[name]]) : null
+    } else if (name === 'name' && given.name !== STAND_IN_NAME) given = { ...given, name: STAND_IN_NAME }
+    else given = name !== 'name' && name in given ? restOf(section, given, [[name]]) : null
   }
 }
 
@@ -298,15 +295,8 @@ export function secretPlaces(catalog: Catalog, templates: Pick<Templates, 'secre
     })
   look('sources', ({ connector }) => {
     const kind = String(connector)
-    const isKnown = hasConnector(kind)
-    const none: readonly string[] = []
-    return [
-      ['config'],
-      {
-        secrets: isKnown ? secretFields(kind) : none,
-        addresses: isKnown ? addressFields(kind) : none,
-      },
-    ]
+    if (!hasConnector(kind)) return [['config'], { secrets: [], addresses: [] }]
+    return [['config'], { secrets: secretFields(kind), addresses: addressFields(kind) }]
   })
   look('agents', () => [[], AGENT_SECRETS])
   look('mcp_servers', () => [[], MCP_SERVER_SECRETS])
@@ -469,8 +459,9 @@ const MEANINGS: Record<string, (entry: SameEntry) => unknown> = {
       .sort(),
   }),
   usecases: (entry) => MEANINGS.projects!(entry),
-  wiring: ({ enabled, cooldown, verdict, ...row }) => ({
+  wiring: ({ enabled, cooldown, verdict, wired, ...row }) => ({
     ...row,
+    wired: wired ?? true,
     ...(verdict === undefined
       ? { enabled: enabled ?? true }
       : { verdict: String(verdict).toLowerCase(), cooldown: cooldown ?? HANDOFF_COOLDOWN }),

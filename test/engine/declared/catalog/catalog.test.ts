@@ -231,6 +231,37 @@ wiring:
     )
   })
 
+  it('tells all that is wrong with an entry whose name is the name of another, or is none', async () => {
+    const yaml = `sources:
+  - { name: a, connector: webhook }
+  - { name: a, connector: webhok }
+  - { name: 7, connector: webhook, config: { kind: x } }
+triggers:
+  - { name: t, sources: [a], condition: { event: any } }
+  - { name: t, sources: [b], condition: { event: any } }
+  - { name: t, sources: [a], condition: { event: any } }
+agents:
+  - { name: first, prompt: p, trigger: t }
+  - { name: first, prompt: p, trigger: u, handoffs: [{ verdict: dig, agent: first }] }
+entities:
+  - { name: shop, is: [service=shop, host=h] }
+  - { name: shop, is: [service=shop, host=h] }
+`
+    const { problems } = await open().checkCatalog({ yaml })
+    expect(problems.map((p) => `${p.line} ${p.path}: ${p.message}`)).toEqual([
+      '3 sources[1].name: a is already defined at line 2',
+      expect.stringMatching(/^3 sources\[1\]: connector webhok is not known/),
+      '4 sources[2].name: name must be text; put it in quotes',
+      expect.stringMatching(/^4 sources\[2\]\.config\.kind: kind is not a known field/),
+      '7 triggers[1].name: t is already defined at line 6',
+      '7 triggers[1]: no source is named b (did you mean a?)',
+      '8 triggers[2].name: t is already defined at line 6',
+      '11 agents[1].name: first is already defined at line 10',
+      '11 agents[1].trigger: no trigger is named u (did you mean t?)',
+      '14 entities[1].name: shop is already defined at line 13',
+    ])
+  })
+
   it('says of a mistyped name which one is close, at the field it is in', async () => {
     const yaml = `sources:
   - name: gateway

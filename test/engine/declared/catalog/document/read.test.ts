@@ -58,6 +58,16 @@ describe('a catalog file that is read', () => {
       /^2:25-2:26 triggers\[0\]\.sources\[0\]: sources\[0\] must be text; put it in quotes$/,
     ],
     [
+      'a number where quotes would not be enough, by the rule that it breaks',
+      'triggers:\n  - {name: t, sources: [a], condition: {absent_for: 5}}\n',
+      /absent_for: absent_for must be a number and one of s, m, h, d, such as 15m$/,
+    ],
+    [
+      'a merge that git left to people, and nothing of what it is in YAML',
+      'sources:\n  - name: a\n<<<<<<< HEAD\n    connector: memory\n=======\n    connector: webhook\n>>>>>>> x\n',
+      /^3:1-3:8 : git left a merge conflict here: keep what is right of both sides/,
+    ],
+    [
       'A13: views, which 1.38.0 removed',
       'views:\n  - name: v\n    source: a\n',
       /^1:1-1:6 views: views were removed in 1\.38\.0: a trigger reads sources itself\. Give its sources and, as filters, what the view selected, and take this out$/,
