@@ -2670,6 +2670,8 @@ export interface CatalogHandoff {
   to: string
   /** 30m when absent. */
   cooldown?: string
+  /** false: not wired, where the template of the project wires it; wired when absent. */
+  wired?: boolean
 }
 /** Answer of an import. */
 export interface CatalogImported {
@@ -3218,6 +3220,8 @@ export interface CatalogWake {
   agent: string
   /** On or off; on when absent. */
   enabled?: boolean
+  /** false: not wired, where the template of the project wires it; wired when absent. */
+  wired?: boolean
 }
 /** A catalog file: the parts, projects and wiring of an instance. */
 export interface Catalog {

@@ -11,6 +11,7 @@ import { type Doc, type Edit, type PartKind, type ProjectDoc, partKinds, type Us
 export type { Planned, ProjectDoc, Stopped, Use } from './documents.ts'
 
 export const DEFAULT_TEMPLATE = 'default'
+export const DEFAULT_NAME = 'Default'
 export const CUSTOM_TEMPLATE = 'custom'
 
 /** The parts a pause stops, and where it notes them. */
@@ -44,8 +45,9 @@ export function defaultProject(edit: Edit): string {
   for (const [id, doc] of projectsOf(edit)) if (doc.template === DEFAULT_TEMPLATE) return id
   const id = newProjectId(edit)
   const names = new Set([...projectsOf(edit).values()].map((doc) => doc.name))
-  let name = 'Default'
-  for (let n = 2; names.has(name); n++) name = `Default ${n}`
+  // Of before the name was kept for it.
+  let name = DEFAULT_NAME
+  for (let n = 2; names.has(name); n++) name = `${DEFAULT_NAME} ${n}`
   putProject(edit, id, { name, template: DEFAULT_TEMPLATE, uses: {} })
   return id
 }
@@ -203,6 +205,24 @@ export const isSaidOff = ({ enabled, stopped }: Pick<Wake, 'enabled' | 'stopped'
 
 export function withWake(doc: ProjectDoc, trigger: string, agent: string, enabled: boolean): ProjectDoc {
   return { ...doc, wakes: { ...doc.wakes, [trigger]: { ...doc.wakes?.[trigger], [agent]: { enabled } } } }
+}
+
+/** A project without one wake or handoff. */
+export function withoutWire(
+  doc: ProjectDoc,
+  wire: { wake: string; agent: string } | { agent: string; verdict: string; to: string },
+): ProjectDoc {
+  if ('wake' in wire) {
+    const { [wire.agent]: _gone, ...agents } = doc.wakes?.[wire.wake] ?? {}
+    return { ...doc, wakes: { ...doc.wakes, [wire.wake]: agents } }
+  }
+  const verdict = wire.verdict.toLowerCase()
+  const verdicts = doc.handoffs?.[wire.agent]
+  const { [wire.to]: _gone, ...targets } = verdicts?.[verdict] ?? {}
+  return {
+    ...doc,
+    handoffs: { ...doc.handoffs, [wire.agent]: { ...verdicts, [verdict]: targets } },
+  }
 }
 
 /** What wakes an agent in a project: exactly these triggers, each as it was or off. */

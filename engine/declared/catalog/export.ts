@@ -306,7 +306,28 @@ function wiringEntries(world: ExportWorld): Rows {
   const projects = [...world.docs.values()]
     .filter((doc) => !doc.draft)
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-  return projects.flatMap((doc) => [...wakeRows(world, doc), ...handoffRows(world, doc)])
+  return projects.flatMap((doc) => [
+    ...wakeRows(world, doc),
+    ...handoffRows(world, doc),
+    ...unwiredRows(world, doc),
+  ])
+}
+
+/** What its template wires, and a hand took out: made of its parameters alone, it would be there again. */
+function unwiredRows({ specs, ofPlan }: ExportWorld, doc: ProjectDoc): Rows {
+  const { name: project, wakes = {}, handoffs = {} } = doc
+  const isThere = (trigger: string | null, ...agents: string[]) =>
+    (trigger === null || specs.trigger.has(trigger)) && agents.every((agent) => specs.agent.has(agent))
+  return [
+    ...ofPlan(doc).wakes.flatMap(({ trigger: wake, agent }) =>
+      isThere(wake, agent) && !wakes[wake]?.[agent] ? [{ project, wake, agent, wired: false }] : [],
+    ),
+    ...ofPlan(doc).handoffs.flatMap(({ agent, verdict, to }) =>
+      isThere(null, agent, to) && !handoffs[agent]?.[verdict]?.[to]
+        ? [{ project, agent, verdict, to, wired: false }]
+        : [],
+    ),
+  ]
 }
 
 function wakeRows(world: ExportWorld, doc: ProjectDoc): Rows {
@@ -316,7 +337,7 @@ function wakeRows(world: ExportWorld, doc: ProjectDoc): Rows {
     const isSaid =
       homeOf(world, agent) === doc && wakesOf.get(agent)!.length === 1 && !isPlanned(world, 'agent', agent)
     const isOfPlan = isPlanned(world, 'trigger', trigger) && isPlanned(world, 'agent', agent) && on
-    return isSaid || (isOfPlan && world.ofPlan(doc).has(wakeKey(trigger, agent)))
+    return isSaid || (isOfPlan && world.ofPlan(doc).keys.has(wakeKey(trigger, agent)))
       ? []
       : [{ project: doc.name, wake: trigger, agent, ...(on ? {} : { enabled: false }) }]
   })
@@ -326,7 +347,7 @@ function handoffRows(world: ExportWorld, doc: ProjectDoc): Rows {
   return world.wiring(doc).handoffs.flatMap(({ agent, verdict, to, cooldown }) => {
     const isSaid = homeOf(world, agent) === doc && !isPlanned(world, 'agent', agent)
     const isOfPlan = isPlanned(world, 'agent', agent) && isPlanned(world, 'agent', to)
-    return isSaid || (isOfPlan && world.ofPlan(doc).has(handoffKey(agent, verdict, to, cooldown)))
+    return isSaid || (isOfPlan && world.ofPlan(doc).keys.has(handoffKey(agent, verdict, to, cooldown)))
       ? []
       : [{ project: doc.name, agent, verdict, to, ...cooldownOf(cooldown) }]
   })
@@ -341,22 +362,29 @@ const handoffKey = (agent: string, verdict: string, to: string, cooldown = HANDO
   JSON.stringify([agent, verdict, to, cooldown])
 
 /** What the templates of projects wire, worked out once: a wire that a hand made is not the plan's, whatever it is between. */
-function indexPlans(templates: Templates): (doc: ProjectDoc) => ReadonlySet<string> {
-  const known = new Map<ProjectDoc, ReadonlySet<string>>()
-  const wiresOf = ({ template, params = {}, plan }: ProjectDoc): string[] => {
+function indexPlans(templates: Templates): (doc: ProjectDoc) => PlannedWires {
+  const known = new Map<ProjectDoc, PlannedWires>()
+  const wiresOf = ({ template, params = {}, plan }: ProjectDoc): PlannedWires => {
     const file = templates.get(template)
-    if (!file) return []
-    const { wakes, handoffs } = plannedWiring(file, params, (kind, key) => plan?.[kind]?.[key]?.name)
-    return [
-      ...wakes.filter(({ enabled }) => enabled).map(({ trigger, agent }) => wakeKey(trigger, agent)),
-      ...handoffs.map(({ agent, verdict, to, cooldown }) => handoffKey(agent, verdict, to, cooldown)),
-    ]
+    if (!file) return { wakes: [], handoffs: [], keys: new Set() }
+    const planned = plannedWiring(file, params, (kind, key) => plan?.[kind]?.[key]?.name)
+    const on = planned.wakes.filter(({ enabled }) => enabled)
+    const keys = new Set([
+      ...on.map(({ trigger, agent }) => wakeKey(trigger, agent)),
+      ...planned.handoffs.map(({ agent, verdict, to, cooldown }) => handoffKey(agent, verdict, to, cooldown)),
+    ])
+    return { ...planned, keys }
   }
   return (doc) => {
-    const wires = known.get(doc) ?? new Set(wiresOf(doc))
+    const wires = known.get(doc) ?? wiresOf(doc)
     known.set(doc, wires)
     return wires
   }
+}
+
+type PlannedWires = ReturnType<typeof plannedWiring> & {
+  /** Those that it switches on. */
+  keys: ReadonlySet<string>
 }
 
 const isStopped = (doc: ProjectDoc, trigger: string, agent: string): boolean =>
@@ -394,8 +422,8 @@ interface ExportWorld extends ExportParts {
   /** project:kind:name of what the file lists as shared, though it would come along anyway. */
   shared: ReadonlySet<string>
   wiring(doc: ProjectDoc): WiringIndex
-  /** Wires that its template makes, and switches on. */
-  ofPlan(doc: ProjectDoc): ReadonlySet<string>
+  /** Wires that its template makes. */
+  ofPlan(doc: ProjectDoc): PlannedWires
 }
 
 interface WiringIndex extends Wiring {

@@ -44,6 +44,7 @@ import {
   withHandoff,
   withHandoffsOf,
   withoutParts,
+  withoutWire,
   withUses,
   withWake,
 } from '../../model/project.ts'
@@ -440,9 +441,7 @@ function stageProjectEntry(run: ImportRun, entry: CatalogProject, index: number)
       fail(
         'invalid',
         `template: project ${name} was made from ${doc.template}; delete it to make it from ${template}`,
-        {
-          field: 'template',
-        },
+        { field: 'template' },
       )
     // A file that is the source of truth says the goal, the description and the parameters whole.
     stageProjectUpdate(declared, edit, id, { goal: goal ?? '', description, ...(params ? { params } : {}) })
@@ -494,10 +493,8 @@ function stageWiringRows(run: ImportRun): void {
       const isOther = 'wake' in row ? known('trigger', row.wake, 'wake') : known('agent', row.to, 'to')
       if (id === undefined || !isAgent || !isOther) return
       const doc = projectOf(edit, id)
-      if ('wake' in row) {
-        putProject(edit, id, withWake(doc, row.wake, row.agent, row.enabled ?? true))
-        return
-      }
+      if (row.wired === false) return putProject(edit, id, withoutWire(doc, row))
+      if ('wake' in row) return putProject(edit, id, withWake(doc, row.wake, row.agent, row.enabled ?? true))
       if (row.agent === row.to) fail('invalid', `${row.agent} cannot hand over to itself`, { field: 'to' })
       const cooldown = row.cooldown ?? HANDOFF_COOLDOWN
       parseDuration(cooldown, 'cooldown')

@@ -236,7 +236,7 @@ export const RULES: readonly LintRule[] = [
     find: (catalog) => {
       const reached = new Set([
         ...(catalog.agents ?? []).flatMap(({ handoffs = [] }) => handoffs.map(({ agent }) => agent)),
-        ...(catalog.wiring ?? []).map((row) => ('wake' in row ? row.agent : row.to)),
+        ...(catalog.wiring ?? []).filter(isWired).map((row) => ('wake' in row ? row.agent : row.to)),
       ])
       return (catalog.agents ?? []).flatMap(({ name, trigger }, i) =>
         trigger || reached.has(name)
@@ -257,7 +257,7 @@ export const RULES: readonly LintRule[] = [
     find: (catalog) => {
       const used = new Set([
         ...(catalog.agents ?? []).flatMap(({ trigger }) => trigger ?? []),
-        ...(catalog.wiring ?? []).flatMap((row) => ('wake' in row ? row.wake : [])),
+        ...(catalog.wiring ?? []).filter(isWired).flatMap((row) => ('wake' in row ? row.wake : [])),
       ])
       return (catalog.triggers ?? []).flatMap(({ name }, i) =>
         used.has(name)
@@ -398,6 +398,8 @@ function unknownLabels({ sources = [], triggers = [] }: Catalog): Said[] {
 
 const asKey = (part: string): string | number => (/^\d+$/.test(part) ? Number(part) : part)
 
+const isWired = ({ wired }: NonNullable<Catalog['wiring']>[number]): boolean => wired !== false
+
 function unknownVerdicts({ agents = [], wiring = [] }: Catalog): Said[] {
   const verdictsOf = new Map(
     agents.map(({ name, verdicts = [] }) => [
@@ -421,7 +423,7 @@ function unknownVerdicts({ agents = [], wiring = [] }: Catalog): Said[] {
       handoffs.flatMap(({ verdict }, n) => look(name, verdict, ['agents', i, 'handoffs', n, 'verdict'])),
     ),
     ...wiring.flatMap((row, i) =>
-      'to' in row ? look(row.agent, row.verdict, ['wiring', i, 'verdict']) : [],
+      'to' in row && isWired(row) ? look(row.agent, row.verdict, ['wiring', i, 'verdict']) : [],
     ),
   ]
 }
@@ -432,7 +434,8 @@ function handoffCycles({ agents = [], wiring = [] }: Catalog): Said[] {
     edges.set(from, [...(edges.get(from) ?? []), { to, path }])
   for (const [i, { name, handoffs = [] }] of agents.entries())
     for (const [n, { agent }] of handoffs.entries()) add(name, agent, ['agents', i, 'handoffs', n])
-  for (const [i, row] of wiring.entries()) if ('to' in row) add(row.agent, row.to, ['wiring', i])
+  for (const [i, row] of wiring.entries())
+    if ('to' in row && isWired(row)) add(row.agent, row.to, ['wiring', i])
   const found: Said[] = []
   const done = new Set<string>()
   const visit = (agent: string, way: readonly string[]): void => {

@@ -229,4 +229,19 @@ ${watch}`
 ${watch}`
     expect(await plannedAfter(first, second)).toEqual([])
   })
+
+  it('and took away what a template wires, which its export says to another instance, too', async () => {
+    const engine = open()
+    await engine.importCatalog({ yaml: watch, name: 'all' }, BY)
+    const { id } = (await engine.listProjects()).find(({ name }) => name === 'Watch')!
+    await engine.wireProject(id, { wakes: [], handoffs: [] }, BY)
+    const yaml = await engine.exportCatalog()
+    expect(yaml.match(/wired: false/g)).toHaveLength(2)
+    expect(await planned(engine, yaml)).toEqual([])
+    const other = open()
+    await other.importCatalog({ yaml }, BY)
+    expect(await planned(other, yaml)).toEqual([])
+    await engine.importCatalog({ yaml: yaml.replaceAll(', wired: false', '') }, BY)
+    expect(await engine.exportCatalog()).not.toContain('wired')
+  })
 })

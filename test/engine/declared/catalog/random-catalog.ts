@@ -115,6 +115,18 @@ const wire = fc.oneof(
   ),
 )
 
+/** What the template wires, as it is in the file that takes it out. */
+const unwired = some([
+  { project: WATCH, wake: 'checkout-errors', agent: 'checkout-first-look', wired: false },
+  {
+    project: WATCH,
+    agent: 'checkout-first-look',
+    verdict: 'investigate',
+    to: 'checkout-investigator',
+    wired: false,
+  },
+])
+
 /** Names that nothing in the catalog has are taken out of it, so that most catalogs can be applied. */
 function coherent(catalog: RandomCatalog): RandomCatalog {
   const names = Object.fromEntries(
@@ -186,3 +198,8 @@ export const randomCatalog: fc.Arbitrary<RandomCatalog> = fc
     wiring: fc.array(wire, { maxLength: 3 }),
   })
   .map((catalog) => coherent(catalog as RandomCatalog))
+  .chain((catalog) =>
+    catalog.projects!.some(({ name }) => name === WATCH)
+      ? unwired.map((rows) => ({ ...catalog, wiring: [...catalog.wiring!, ...rows] }))
+      : fc.constant(catalog),
+  )
