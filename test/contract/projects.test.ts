@@ -138,6 +138,7 @@ describe('POST /api/projects from a template', () => {
     const isId = [400, expect.stringContaining('name must not have the form of the id of a project')]
     expect(await custom(id)).toEqual(isId)
     expect(await custom('templates')).toEqual([400, expect.stringContaining('name must not be templates')])
+    expect(await custom('Default')).toEqual([400, expect.stringContaining('name must not be Default')])
     const template = { template: 'webhook_watch', name: id, params: { service: 'cart' } }
     expect(await svc.refused('POST', '/api/projects', template)).toEqual(isId)
     const other = await svc.post<Project>('/api/projects', { template: 'custom', name: 'Other' })

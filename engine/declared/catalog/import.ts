@@ -59,7 +59,7 @@ import {
 import { connectorOf } from '../../sources/connectors/index.ts'
 import { type Declared, joinProject, refuseVariables, stageRename, variableFaults } from '../declared.ts'
 import { normaliseSpec } from '../operations.ts'
-import { checkDescription, checkGoal, checkProjectName, saidOf } from '../projects/project-spec.ts'
+import { checkDescription, checkGoal, checkProjectName, nameFault, saidOf } from '../projects/project-spec.ts'
 import { stageProject, stageProjectUpdate } from '../projects/project-writes.ts'
 import { withSecretsAssumed } from '../projects/template-check.ts'
 import {
@@ -440,7 +440,8 @@ function stageProjectEntry(run: ImportRun, entry: CatalogProject, index: number)
     if (doc.template !== template)
       fail(
         'invalid',
-        `template: project ${name} was made from ${doc.template}; delete it to make it from ${template}`,
+        nameFault(String(name)) ??
+          `template: project ${name} was made from ${doc.template}; delete it to make it from ${template}`,
         { field: 'template' },
       )
     // A file that is the source of truth says the goal, the description and the parameters whole.

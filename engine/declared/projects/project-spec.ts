@@ -17,6 +17,7 @@ import {
 } from '../../model/documents.ts'
 import {
   CUSTOM_TEMPLATE,
+  DEFAULT_NAME,
   DEFAULT_TEMPLATE,
   PROJECT_ID,
   type ProjectDoc,
@@ -62,7 +63,8 @@ export function checkProjectName(name: unknown, now?: string): string {
 
 /**
  * Why a project could not be told apart by a name: calls take its id or its name, so that a name with the form of an id
- * would be another project's, there now or brought back later; and one path of the API is not a project.
+ * would be another project's, there now or brought back later; one path of the API is not a project; and Default is made
+ * by svc itself, maybe later.
  * @returns null: nothing keeps it from being one
  */
 export function nameFault(name: string): string | null {
@@ -70,6 +72,8 @@ export function nameFault(name: string): string | null {
     return 'name must not have the form of the id of a project (uc_ and 10 hex digits), as it would be taken for one'
   if (name === 'templates')
     return 'name must not be templates: /api/projects/templates are the templates, so the project could not be read by it'
+  if (name === DEFAULT_NAME)
+    return 'name must not be Default: so svc itself calls the project of all that is in no other'
   return null
 }
 

@@ -230,6 +230,16 @@ ${watch}`
     expect(await plannedAfter(first, second)).toEqual([])
   })
 
+  it('but for a custom project named Default, which is refused before and after the real one is made', async () => {
+    const engine = open()
+    const yaml = 'projects:\n  - { template: custom, name: Default }\n'
+    const told = async () => (await engine.checkCatalog({ yaml })).problems.map(({ message }) => message)
+    const refused = [expect.stringContaining('name must not be Default: so svc itself calls the project')]
+    expect(await told()).toEqual(refused)
+    await engine.importCatalog({ yaml: 'sources:\n  - { name: gw, connector: webhook }\n' }, BY)
+    expect(await told()).toEqual(refused)
+  })
+
   it('and took away what a template wires, which its export says to another instance, too', async () => {
     const engine = open()
     await engine.importCatalog({ yaml: watch, name: 'all' }, BY)
