@@ -5,6 +5,7 @@
  */
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, normalize, sep } from 'node:path'
+import { systemWords } from '../schemas/plain-words.ts'
 import type { Root } from './gitops/compose.ts'
 import type { CatalogText } from './gitops/nodes.ts'
 
@@ -108,7 +109,7 @@ function told<T>(path: string, read: () => T): T {
     return read()
   } catch (error) {
     if (error instanceof UnreadablePath) throw error
-    throw new UnreadablePath(`cannot read ${path}: ${(error as Error).message}`)
+    throw new UnreadablePath(`cannot read ${path}: ${systemWords(error, path)}`)
   }
 }
 

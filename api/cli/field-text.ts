@@ -41,6 +41,11 @@ function valueLines(
   unset: string,
 ): string[] {
   const short = [from, to].every((value) => isUnset(value) || isShort(value))
+  // Two values that differ and look alike are two secrets, whose masks are shown.
+  if (!isUnset(from) && JSON.stringify(from) === JSON.stringify(to))
+    return [
+      `${name}: another secret${short && !/^•+$/.test(String(to)) ? ` in ${valueText(to, unset)}` : ''}`,
+    ]
   if (short || isUnset(from) || isUnset(to))
     return [`${name}: ${valueText(from, unset)} → ${valueText(to, unset)}`]
   const [before, after] = [linesOf(from), linesOf(to)]

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { systemWords } from '../../schemas/plain-words.ts'
 import { CliError, EXIT } from './exit.ts'
 import { type Io, printText } from './terminal.ts'
 
@@ -35,7 +36,7 @@ export async function readBytes(io: Io, file: string): Promise<Uint8Array> {
   try {
     return readFileSync(file)
   } catch (error) {
-    throw new CliError(`cannot read ${file}: ${(error as Error).message}`, EXIT.input)
+    throw new CliError(`cannot read ${file}: ${systemWords(error, file)}`, EXIT.input)
   }
 }
 
@@ -100,7 +101,7 @@ export function checkWritable(file: string, makesFolder = false): void {
 }
 
 const cannotWrite = (file: string, error: unknown): CliError =>
-  new CliError(`cannot write ${file}: ${(error as Error).message}`, EXIT.disk)
+  new CliError(`cannot write ${file}: ${systemWords(error, file)}`, EXIT.disk)
 
 /**
  * Makes a folder, and those above it that are missing. One level after another: mkdir with `recursive` hides why a

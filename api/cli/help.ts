@@ -8,7 +8,7 @@ const LINE_MAX = 100
 export const EXIT_MEANINGS: Record<(typeof EXIT)[keyof typeof EXIT], string> = {
   0: 'done',
   1: 'refused, or not as expected',
-  2: 'there are changes ("svc catalog plan", "svc catalog drift --exit-code")',
+  2: 'there are changes ("svc catalog plan", "sync" and "adopt", "pull --dry-run", "drift --exit-code")',
   64: 'wrong usage',
   65: 'a file or its lines break a rule',
   66: 'a file cannot be read',
@@ -39,7 +39,7 @@ export const EXAMPLES = `Examples:
   echo '{"service":"checkout","message":"deployed"}' | svc send logs
   svc read service=checkout --window 1h           one entity's timeline
   svc tail service=checkout                       the same, as it happens
-  svc ask "what broke checkout?"                 answered by a model over what is stored
+  svc ask "what broke checkout?"                  answered by a model over what is stored
   svc why evt_42                                  why an event fired each trigger, or did not
   svc triggers test gateway-errors --window 7d    when a trigger would have fired
   svc catalog plan catalog.yaml                   what a catalog file would change

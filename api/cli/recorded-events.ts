@@ -5,6 +5,7 @@ import { PassThrough, type Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip, createZstdCompress, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { RecordedEvents } from '../../engine/local.ts'
+import { systemWords } from '../../schemas/plain-words.ts'
 import type { ExportedEvent } from '../../schemas/types.ts'
 import { CliError, EXIT } from './exit.ts'
 import { readBytes, STANDARD, shownFile } from './files.ts'
@@ -90,7 +91,7 @@ function packerOf(file: string): Transform {
 }
 
 const unwritten = (file: string, error: unknown): CliError =>
-  new CliError(`cannot write ${file}: ${(error as Error).message}`, EXIT.disk)
+  new CliError(`cannot write ${file}: ${systemWords(error, file)}`, EXIT.disk)
 
 /** A file of recorded events. @throws CliError 66 when it cannot be read, 65 when it is none */
 export async function readEvents(io: Io, file: string): Promise<RecordedEvents & { sample: number }> {

@@ -6,6 +6,7 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { SvcError, systemClock } from '../../../engine/index.ts'
 import { backupDatabase, restoreDatabase } from '../../../engine/local.ts'
+import { systemWords } from '../../../schemas/plain-words.ts'
 import { type Config, loadConfig } from '../../config.ts'
 import { guardOldDataFile } from '../../guards.ts'
 import { checkFolder, prepareDataFolders } from '../daemon/data-folder.ts'
@@ -84,7 +85,7 @@ function checkReadable(file: string): void {
   try {
     closeSync(openSync(file, 'r'))
   } catch (error) {
-    throw new CliError(`cannot read ${file}: ${(error as Error).message}`, EXIT.input)
+    throw new CliError(`cannot read ${file}: ${systemWords(error, file)}`, EXIT.input)
   }
   if (statSync(file).isDirectory()) throw new CliError(`cannot read ${file}: it is a folder`, EXIT.input)
 }

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { countWords } from '../../../schemas/plain-words.ts'
+import { countWords, systemWords } from '../../../schemas/plain-words.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { makeFolders } from '../files.ts'
 import type { Io } from '../terminal.ts'
@@ -36,7 +36,7 @@ export async function initCatalog(io: Io, folder: string): Promise<void> {
       if (dirname(path) === HOOKS) chmodSync(target, 0o755)
     }
   } catch (error) {
-    throw new CliError(`cannot write ${folder}: ${(error as Error).message}`, EXIT.disk)
+    throw new CliError(`cannot write ${folder}: ${systemWords(error, folder)}`, EXIT.disk)
   }
   const enter = folder === '.' ? '' : `cd ${folder} && `
   io.err(`wrote ${countWords(files.size, 'file')}; README.md says what each is\n`)

@@ -2,6 +2,7 @@
 
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { isFolder } from '../../../engine/files.ts'
+import { systemWords } from '../../../schemas/plain-words.ts'
 import type { CatalogChecked, CatalogProblem, ChangePlan, MergeConflict } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { type CatalogInput, type InputFlags, readInput, withPlaces } from '../catalog-input.ts'
@@ -241,7 +242,7 @@ interface KeysFile {
  */
 function keysFile(io: Io, path: string): KeysFile {
   const failed = (error: unknown, rest: string) =>
-    new CliError(`cannot write ${path}: ${(error as Error).message}; ${rest}`, EXIT.disk)
+    new CliError(`cannot write ${path}: ${systemWords(error, path)}; ${rest}`, EXIT.disk)
   let isWritten = false
   let opened: number
   try {

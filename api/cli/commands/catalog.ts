@@ -2,6 +2,7 @@
  * `svc catalog`: check, plan, apply, compare and export catalog files (SPEC.md, Catalog YAML). What reads and composes
  * files is loaded by the command that does.
  */
+import { existsSync } from 'node:fs'
 import { basename, dirname, normalize } from 'node:path'
 import { Command, Option } from 'commander'
 import type { CatalogText } from '../../../engine/files.ts'
@@ -144,7 +145,7 @@ const pulling = (io: Io): Command =>
 
 const drifting = (io: Io): Command =>
   clientCommand('drift', 'Show how the instance differs from the files that were imported')
-    .argument('[paths...]', 'only what these files and folders were applied as')
+    .argument('[paths...]', 'only what these files and folders were applied as, or catalogs by their names')
     .addOption(environmentOption())
     .option('--file <name>', 'only this file, by the name it is remembered by')
     .option('--exit-code', 'exit with 2 when something differs, or is in no file')
@@ -255,13 +256,16 @@ async function drift(io: Io, paths: readonly string[], flags: DriftFlags): Promi
   if (flags.exitCode && shown.drifted) throw new CliError('', EXIT.changes)
 }
 
-/** The names by which what these paths declare is remembered. */
-async function namesOf(io: Io, paths: readonly string[], flags: DriftFlags): Promise<string[]> {
-  if (paths.length === 0) return []
+/** The names by which what these paths declare is remembered; what is no path is such a name itself. */
+async function namesOf(io: Io, given: readonly string[], flags: DriftFlags): Promise<string[]> {
+  const isPath = (word: string) => word === STANDARD || existsSync(word)
+  const paths = given.filter(isPath)
+  const names = given.filter((word) => !isPath(word))
+  if (paths.length === 0) return names
   const { composeInput } = await files()
   const composed = await composeInput(io, paths, flags)
   if (composed.problems.length) throw problemsError(paths[0]!, composed.problems)
-  return composed.owned.map(({ name }) => name)
+  return [...names, ...composed.owned.map(({ name }) => name)]
 }
 
 /** Some files by themselves: what is in no file is no matter of theirs. */

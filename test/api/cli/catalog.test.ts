@@ -193,7 +193,13 @@ describe('svc catalog drift', () => {
     expect(await run('catalog drift')).toMatchObject({ code: 0 })
     expect((await run('catalog drift --file ops --exit-code')).code).toBe(0)
     expect((await run('catalog drift --file shop --exit-code')).code).toBe(2)
-    expect(await run('catalog drift --file nope')).toMatchObject({ code: 1 })
+    expect((await run('catalog drift ops --exit-code')).code).toBe(0)
+    expect((await run('catalog drift shop ops --exit-code')).code).toBe(2)
+    for (const nobody of ['--file nope', 'nope'])
+      expect(await run(`catalog drift ${nobody}`)).toMatchObject({
+        code: 1,
+        err: 'svc: no catalog file is remembered by the name nope; there are ops, shop\n',
+      })
     expect((await run('catalog forget shop')).code).toBe(0)
     expect((await run('catalog drift')).out).not.toContain('shop')
   })

@@ -130,6 +130,8 @@ it('says where it cannot write, and ends with 74', async () => {
   const { code, err } = await make('--cause', events[0]!, '--yes', '--out', out)
   expect([code, err]).toEqual([
     74,
-    expect.stringContaining(`svc: cannot write ${join(out, run, 'events.ndjson.gz')}: ENOTDIR`),
+    expect.stringContaining(
+      `svc: cannot write ${join(out, run, 'events.ndjson.gz')}: what is above it is no folder`,
+    ),
   ])
 })

@@ -41,6 +41,12 @@ describe('a changed field', () => {
     expect(keptLines(conflict)).toEqual(['trigger t, cooldown: "9m", the file says "5m" (the default)'])
   })
 
+  it('is another secret where both values are masks', () => {
+    expect(text('/config/dsn', '••••••••', '••••••••')).toEqual(['config.dsn: another secret'])
+    const url = 'https://maria:••••••••@example.com/hook'
+    expect(text('/url', url, url)).toEqual([`url: another secret in "${url}"`])
+  })
+
   it('is named by its keys, whatever they hold', () => {
     expect(fieldName('/headers/a~1b~0c')).toBe('headers.a/b~c')
     expect(fieldName('/headers/\u001b[31m')).toBe('headers.\\u001b[31m')
