@@ -332,18 +332,13 @@ class Looks {
     asked: CatalogSyncAsk | null,
     by: WriteBy,
   ): Promise<void> {
-    const isDrifted = !asked?.apply && place.applied?.id === commit.id
+    // What a policy that deletes now finds to delete was changed by nobody.
+    const isNewlyPruned = how.prune && place.planned?.prune === false
+    const isDrifted = !asked?.apply && place.applied?.id === commit.id && !isNewlyPruned
     // Who asks for a look applies nothing: that is the policy's.
     const who = asked?.apply ? { by, why: asked.why ?? null } : { by: POLICY_BY, why: null }
-    await this.parts.port.applyCommit({
-      commit,
-      isRollback,
-      isDrifted,
-      planned,
-      how,
-      ...who,
-      nextAt: this.nextAt(),
-    })
+    const nextAt = this.nextAt()
+    await this.parts.port.applyCommit({ commit, isRollback, isDrifted, planned, how, ...who, nextAt })
   }
 
   private differing(commit: CatalogCommit, planned: PlannedCommit | null): Settled {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createEngine } from '../../../engine/local.ts'
 import type { Repository, RepositoryHome } from '../../../engine/reconcile/git.ts'
-import { gitWorld, SHOP } from './git-world.ts'
+import { gitWorld, SHOP, TRIGGER } from './git-world.ts'
 
 const MARIA = { caller: { id: 'key:0a1b2c3d', name: 'maria' }, origin: 'console' as const }
 const opened: (() => Promise<void> | void)[] = []
@@ -88,6 +88,22 @@ describe('a repository that is stored', () => {
     const { applied } = await engine.syncCatalog({ apply: true }, MARIA)
     const told = await engine.followCatalogRepository({ address: repository.bare, policy: 'auto' })
     expect(told).toMatchObject({ applied, repository: { policy: 'auto' } })
+  })
+
+  it('tells of no drift where a new policy deletes what a commit took out before', async () => {
+    const repository = git()
+    const { engine, names } = open()
+    await engine.followCatalogRepository({ address: repository.bare, policy: 'auto' })
+    repository.commit({ 'shop.yaml': SHOP(5, TRIGGER('extra')) }, 'one more')
+    await engine.syncCatalog({}, MARIA)
+    repository.commit({ 'shop.yaml': SHOP() }, 'one fewer')
+    await engine.syncCatalog({}, MARIA)
+    expect(await names()).toEqual(['extra', 'gateway-errors'])
+    await engine.followCatalogRepository({ address: repository.bare, policy: 'auto-prune' })
+    await engine.syncCatalog({}, MARIA)
+    expect(await names()).toEqual(['gateway-errors'])
+    const { entries } = await engine.catalogSyncHistory()
+    expect(entries.map(({ outcome }) => outcome)).toEqual(['applied', 'applied'])
   })
 
   it('does not stand against that of the environment, nor beside a file that is kept in step', async () => {
