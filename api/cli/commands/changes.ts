@@ -3,6 +3,7 @@ import { callerText } from '../../../schemas/caller-words.ts'
 import type { ChangeApplied, ChangeSet } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { usageError } from '../exit.ts'
+import { tellMore } from '../paging.ts'
 import { planText } from '../plan-text.ts'
 import { type Column, escapeLine, type Io } from '../terminal.ts'
 import { type Flags, type GivenWords, noun, rows, verb } from '../verbs.ts'
@@ -25,9 +26,15 @@ export const changesCommand = noun('changes', 'Show the change history, undo and
     call: calls.listChangeSets,
     options: [
       ['--project <project>', 'only those of this project'],
+      ['--kind <kind>', 'only those of source, trigger, agent, mcp_server, skill, entity or project'],
+      ['--name <name>', 'only those of what has this name'],
       ['--limit <n>', 'how many', '30'],
+      ['--before <id>', 'continue below this change-set'],
     ],
-    tell: (io, { change_sets }) => rows(CHANGES, 'no changes yet')(io, change_sets),
+    tell: (io, { change_sets, next_before: next }) => {
+      rows(CHANGES, 'no changes')(io, change_sets)
+      tellMore(io, next === null ? null : String(next))
+    },
   }),
   show: verb({
     does: 'Show one change-set with its fields',

@@ -195,6 +195,15 @@ describe('svc changes', () => {
     await run(`catalog apply ${fileOf(catalog)} --yes`)
     await run('triggers pause errs')
     expect((await run('changes show 2')).out).toContain('paused: false (the default) → true')
+    expect(await run('changes list --limit 1')).toMatchObject({
+      out: expect.stringMatching(/^ID .*\n2 .*\n$/),
+      err: 'there are more; --before 2 goes on with them\n',
+    })
+    expect((await run('changes list --kind trigger --name errs')).out.split('\n')).toHaveLength(4)
+    expect(await run('changes list --kind agent --name first --before 2')).toMatchObject({
+      out: expect.stringMatching(/^ID .*\n1 .*\n$/),
+      err: '',
+    })
     const dry = await run('changes undo 2 --dry-run')
     expect(dry.out).toContain('~ trigger errs')
     expect((await run('changes undo 2')).err).toBe('done as change-set 3\n')
