@@ -8,7 +8,7 @@ import { effect } from './effect.ts'
 import type { Lifecycle } from './step.ts'
 
 /** How it was handled. */
-export type HandledHow = 'person' | 'resolved' | 'verdict' | 'quiet'
+export type HandledHow = 'person' | 'resolved' | 'verdict' | 'quiet' | 'deleted'
 
 interface Context {
   /** Epoch ms until when it is snoozed; null: it is not, or until it changes. */
@@ -86,8 +86,8 @@ export const incident: Lifecycle = {
     wake: 'the time of the snooze is over',
     set_severity: 'a person sets its severity',
     handle:
-      'a person handled it, its trigger says that it is over, an agent gave a verdict that closes, or nothing fired for 24 hours',
-    reopen: 'a person opens it again',
+      'a person handled it, its trigger says that it is over, an agent gave a verdict that closes, nothing fired for 24 hours, or its trigger was deleted',
+    reopen: 'a person opens it again, or the delete of its trigger is undone',
   },
   machine: model.createMachine({
     id: 'incident',

@@ -6082,7 +6082,7 @@ export interface Incident {
     /**
      * person; resolved: its trigger says that it is over; verdict: an agent gave one that closes, all claims holding; quiet: nothing fired for 24 hours.
      */
-    how: 'person' | 'resolved' | 'verdict' | 'quiet'
+    how: 'person' | 'resolved' | 'verdict' | 'quiet' | 'deleted'
   }
   /** The incident before it of the same trigger and key. */
   previous: string | null
@@ -6241,7 +6241,7 @@ export interface IncidentActivity {
   /** Of snoozed: until when; null: until it changes. */
   until: string | null
   /** Of handled: how. */
-  how: 'person' | 'resolved' | 'verdict' | 'quiet' | null
+  how: 'person' | 'resolved' | 'verdict' | 'quiet' | 'deleted' | null
   /** Of a note: its text. */
   text: string | null
 }
@@ -6329,7 +6329,7 @@ export interface IncidentDetail {
     /**
      * person; resolved: its trigger says that it is over; verdict: an agent gave one that closes, all claims holding; quiet: nothing fired for 24 hours.
      */
-    how: 'person' | 'resolved' | 'verdict' | 'quiet'
+    how: 'person' | 'resolved' | 'verdict' | 'quiet' | 'deleted'
   }
   /** The incident before it of the same trigger and key. */
   previous: string | null
@@ -6387,7 +6387,7 @@ export interface IncidentDetail {
         /**
          * person; resolved: its trigger says that it is over; verdict: an agent gave one that closes, all claims holding; quiet: nothing fired for 24 hours.
          */
-        how: 'person' | 'resolved' | 'verdict' | 'quiet'
+        how: 'person' | 'resolved' | 'verdict' | 'quiet' | 'deleted'
       }
       /** Verdict of its result. */
       verdict: string | null

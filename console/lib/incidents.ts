@@ -21,14 +21,20 @@ export const openTotal = ({ open }: IncidentCounts): number => open.critical + o
 
 type Stated = Pick<Incident, 'state' | 'assignee' | 'acknowledged' | 'snoozed' | 'handled' | 'opened_at'>
 
+/** Handled by nobody: in these words. */
+const ENDED: Readonly<Record<string, string>> = {
+  quiet: 'Handled: quiet for 24 h',
+  deleted: 'Handled: its trigger was deleted',
+}
+
 /** "Open, unassigned", "mara has it, 8 min", "until 09:00, by jonas", "handled in 18 min by jonas". */
 export function stateWords(incident: Stated, now: number): string {
   const { state, assignee, acknowledged, snoozed, handled, opened_at } = incident
   if (state === 'handled' && handled) {
     const took = lasting(Date.parse(handled.at) - Date.parse(opened_at))
-    return handled.how === 'quiet'
-      ? `Handled: quiet for 24 h`
-      : `Handled in ${took} by ${handled.how === 'resolved' ? 'its trigger' : handled.by}`
+    return (
+      ENDED[handled.how] ?? `Handled in ${took} by ${handled.how === 'resolved' ? 'its trigger' : handled.by}`
+    )
   }
   if (state === 'snoozed')
     return `Snoozed ${snoozed?.until ? `until ${moment(Date.parse(snoozed.until), now)}` : 'until it changes'}${
@@ -79,11 +85,7 @@ export function activityWords(row: IncidentActivity, now: number): string {
     case 'woken':
       return 'Snooze over'
     case 'handled':
-      return how === 'quiet'
-        ? 'Handled: quiet for 24 h'
-        : how === 'resolved'
-          ? 'Handled: resolved'
-          : 'handled'
+      return how === 'resolved' ? 'Handled: resolved' : (ENDED[how ?? ''] ?? 'handled')
     case 'reopened':
       return 'reopened'
     case 'note':

@@ -104,7 +104,7 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
 
   function handleBy(
     incident: IncidentRow,
-    how: 'resolved' | 'quiet' | 'verdict',
+    how: 'resolved' | 'quiet' | 'verdict' | 'deleted',
     at: number,
     by = NOBODY,
   ): void {
@@ -184,6 +184,19 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
       for (const incident of looked) tell(incident.id)
       if (!closes) return
       for (const incident of looked) handleBy(incident, 'verdict', at, { by: agent, via: 'svc' })
+    },
+
+    /** A trigger is deleted: nothing would end its incidents any more. @param trigger its row */
+    triggerGone: (trigger: number, at: number): void => {
+      for (const incident of queries.ofTrigger.all(trigger)) handleBy(incident, 'deleted', at)
+    },
+
+    /** Its delete is undone: what that ended goes on. */
+    triggerBack: (trigger: number, at: number): void => {
+      for (const incident of queries.goneWith.all(trigger)) {
+        advanceIncident(db, incident, { type: 'reopen' }, { who: NOBODY, at }, { action: 'reopened' })
+        tell(incident.id)
+      }
     },
 
     /** What is due by the clock: snoozes that are over, and what was quiet for 24 hours. */

@@ -274,7 +274,7 @@ export interface IncidentRow {
   snoozed_until: number | null
   handled_at: number | null
   handled_by: string | null
-  handled_how: 'person' | 'resolved' | 'verdict' | 'quiet' | null
+  handled_how: 'person' | 'resolved' | 'verdict' | 'quiet' | 'deleted' | null
   previous: number | null
   quiet_from: number
   due_at: number | null
@@ -337,6 +337,12 @@ function prepare(db: Database) {
     byId: db.prepare<[number], IncidentRow>('SELECT * FROM incidents WHERE id = ?'),
     active: db.prepare<[number, string], IncidentRow>(
       "SELECT * FROM incidents WHERE trigger_id = ? AND key = ? AND state <> 'handled'",
+    ),
+    ofTrigger: db.prepare<[number], IncidentRow>(
+      "SELECT * FROM incidents WHERE trigger_id = ? AND state <> 'handled' ORDER BY id",
+    ),
+    goneWith: db.prepare<[number], IncidentRow>(
+      "SELECT * FROM incidents WHERE trigger_id = ? AND handled_how = 'deleted' ORDER BY id",
     ),
     last: db
       .prepare<[number, string], number>(

@@ -134,12 +134,15 @@ function openDeclaredParts(parts: Parts, triggers: LiveTriggers) {
       purge: (sourceId) => requestPurge(store, sourceId, clock.now()),
       gone: (of, at) => {
         removeSubscriptions(store.db, of, at)
-        if (!('project' in of)) return
+        if ('trigger' in of) return parts.incidents.incidents.triggerGone(of.row, at)
         held.positions.forget(of.project)
         // A draft that is deleted is planned no more.
         store.afterCommit(onPending)
       },
-      back: (of) => restoreSubscriptions(store.db, of),
+      back: (of) => {
+        restoreSubscriptions(store.db, of)
+        if ('trigger' in of) parts.incidents.incidents.triggerBack(of.row, clock.now())
+      },
       changed: (kinds) => {
         if (['source', 'trigger', 'entity', 'project'].some((kind) => kinds.has(kind as 'source')))
           triggers.changed()

@@ -486,6 +486,7 @@ const untilWords = (until: number | null): string =>
 function handledWords(how: string, by: string): string {
   if (how === 'person') return `Handled by ${by}`
   if (how === 'verdict') return `Handled by the verdict of ${by}`
+  if (how === 'deleted') return 'Over: its trigger was deleted'
   return how === 'resolved' ? 'Over: what set it off has ended' : 'Over: nothing fired for 24 hours'
 }
 

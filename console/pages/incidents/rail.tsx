@@ -303,7 +303,7 @@ function Activity({ incident: { activity, number }, onAct }: Props) {
             {moment(Date.parse(row.at), now)}
           </time>
           <span>
-            {!BY_ITSELF.includes(row.action) && row.how !== 'quiet' && row.how !== 'resolved' && (
+            {!BY_ITSELF.includes(row.action) && !(row.how && row.by === 'svc') && (
               <b>
                 {row.by}
                 {row.via === 'console' && <span title="Name typed in the console"> (via console)</span>}

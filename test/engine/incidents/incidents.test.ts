@@ -393,6 +393,19 @@ describe('an incident is handled', () => {
     })
   })
 
+  it('once its trigger is deleted, which nothing would end; an undo opens it again', async () => {
+    const world = await open()
+    const { engine } = world
+    await world.post(error)
+    await engine.deleteTrigger('t', BY)
+    const gone = await one(world)
+    expect(gone).toMatchObject({ state: 'handled', handled: { how: 'deleted', by: 'svc' } })
+    expect((await engine.home([])).state).toBe('quiet')
+    const [newest] = (await engine.listChangeSets({ limit: 1 })).change_sets
+    await engine.undoChangeSet(newest!.id, false, BY)
+    expect(await one(world)).toMatchObject({ state: 'open', handled: null })
+  })
+
   it('not while what its trigger watches still lasts', async () => {
     const world = await openWorld()
     await world.trigger({
