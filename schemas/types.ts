@@ -10144,6 +10144,16 @@ export interface ProjectReport {
     /** Its name. */
     to: string
   }[]
+  /**
+   * Parts made anew under another name, since the one of before could not be renamed: a source has another address than that.
+   */
+  remade?: {
+    kind: string
+    /** Whose place it takes in this project. */
+    from: string
+    /** Its name. */
+    to: string
+  }[]
   /** kind:name left as edited by hand. */
   kept?: string[]
   /** kind:name deleted. */

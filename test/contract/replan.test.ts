@@ -172,6 +172,7 @@ describe('a new plan that renames its parts', () => {
     await svc.put(`/api/projects/${other.id}`, { objects: [{ kind: 'source', name: 'checkout-events' }] })
     const { report } = await replan(id, RENAMED)
     expect(report.created).toEqual(['source:payments-events'])
+    expect(report.remade).toEqual([{ kind: 'source', from: 'checkout-events', to: 'payments-events' }])
     expect(await svc.get(SOURCE)).toMatchObject({ name: 'checkout-events' })
   })
 

@@ -1,12 +1,13 @@
 /** Name, goal, description and parameters of a project, and its end. */
 import { Alert, Button, Group, Paper, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
+import { Link } from 'react-router'
 import type { Project, ProjectReport, ProjectUpdate } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { withoutSecrets } from '../../lib/drafts.ts'
+import { partPath } from '../../lib/fields.ts'
 import { leftPausedWords, wireWords } from '../../lib/left-paused.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
@@ -78,6 +79,16 @@ export function SettingsTab({ project: now }: { project: Project }) {
             title="Couldn’t save the project"
             error={save.error}
             onTakeTheirs={() => {
+          {save.data?.report.remade?.map(
+            ({ kind, from, to }) =>
+              kind === 'source' && (
+                <Alert key={to} color="yellow" title={`${to} has an address of its own`}>
+                  {from} could not be renamed, so {to} was made in its place. Point the senders of this
+                  project at <Link to={partPath('source', to)}>its address</Link>: what they post to {from} no
+                  longer reaches this project.
+                </Alert>
+              ),
+          )}
               save.reset()
               void declared.project(project.id).then(show)
             }}
@@ -218,7 +229,7 @@ const fieldsOf = ({ name, goal, description, params }: Project) => ({ name, goal
 
 const nameIn = (part: string): string => part.slice(part.indexOf(':') + 1)
 
-function reportText({ left_paused, unwired, renamed = [], ...report }: ProjectReport): string {
+function reportText({ left_paused, unwired, renamed = [], remade = [], ...report }: ProjectReport): string {
   const words = Object.entries(report)
     .filter(([, parts]) => parts.length > 0)
     .map(

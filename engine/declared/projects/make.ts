@@ -504,7 +504,7 @@ function withWiresOf(before: ProjectDoc, doc: ProjectDoc): ProjectDoc {
  * edited or deleted stays as it is, under its name, and is wired with what the new plan makes.
  */
 
-type Report = Required<Pick<ProjectReport, 'created' | 'updated' | 'renamed' | 'kept' | 'deleted'>>
+type Report = Required<Pick<ProjectReport, 'created' | 'updated' | 'renamed' | 'remade' | 'kept' | 'deleted'>>
 
 interface Replan {
   world: TemplateWorld
@@ -533,7 +533,7 @@ export function stageReplan(
     return from !== undefined && renameAlone(edit, id, kind, from, to) ? [{ kind, from, to }] : []
   })
   const before = projectOf(edit, id)
-  const report: Report = { created: [], updated: [], renamed, kept: [], deleted: [] }
+  const report: Report = { created: [], updated: [], renamed, remade: [], kept: [], deleted: [] }
   const replan: Replan = { world, id, before, states, plan: {}, renames: new Renames(), report }
   putProject(edit, id, { ...before, params })
   for (const object of objects) stageObject(replan, object)
@@ -577,6 +577,7 @@ function replace({ world, id, plan, renames, report }: Replan, object: PlannedOb
   stagePlanned(world, id, object, plan)
   if (isPaused && isNew) edit.put(kind, name, { ...edit.require(kind, name), paused: true })
   renames.add(kind, was, name)
+  report.remade.push({ kind, from: was, to: name })
 }
 
 /** What the plan no longer has goes, those first that refer to others. */
