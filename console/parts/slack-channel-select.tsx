@@ -1,7 +1,7 @@
 /** Which channel of Slack; its id as text where the channels cannot be read. */
 import { Anchor, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from 'react-router'
+import { Link, useLocation } from 'react-router'
 import { slack, slackKeys } from '../slack-client.ts'
 
 interface Props {
@@ -18,16 +18,26 @@ const FINDINGS = 'Post each finding to the Slack channel'
 export function SlackChannelSelect({ value, onChange, error, label = FINDINGS }: Props) {
   const { data } = useQuery({ queryKey: slackKeys.channels, queryFn: slack.channels })
   const channels = data?.channels ?? []
-  const settings = (
-    <Anchor component={Link} to="/settings?tab=slack" target="_blank" size="xs" underline="always">
-      Settings, Slack
-    </Anchor>
-  )
+  const isThere = useLocation().pathname === '/settings'
+  const why =
+    data && data.reason !== 'no_token' ? (
+      `None is listed: ${data.detail ?? 'the bot sees none'}.`
+    ) : isThere ? (
+      'With the bot token above they are listed here.'
+    ) : (
+      <>
+        A bot token under{' '}
+        <Anchor component={Link} to="/settings?tab=slack" target="_blank" size="xs" underline="always">
+          Settings, Slack
+        </Anchor>{' '}
+        lists them.
+      </>
+    )
   if (channels.length === 0)
     return (
       <TextInput
         label={label}
-        description={<>The id of a channel, such as C0123ABCD. A bot token under {settings} lists them.</>}
+        description={<>The id of a channel, such as C0123ABCD. {why}</>}
         value={value}
         onChange={(event) => onChange(event.currentTarget.value.trim())}
         error={error}

@@ -93,7 +93,9 @@ function ChannelList({ result: { channels, reason, detail, stale } }: { result: 
     <>
       {reason !== null && (
         <Text size="sm" c={reason === 'no_token' ? 'dimmed' : 'red'}>
-          {sentence(detail ?? 'Slack could not be read')}
+          {reason === 'no_token'
+            ? 'With a bot token above the channels are listed here.'
+            : sentence(detail ?? 'Slack could not be read')}
           {stale ? ' These are the channels of an earlier read.' : ''}
         </Text>
       )}
