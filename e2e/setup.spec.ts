@@ -316,6 +316,29 @@ base.describe('without a model', () => {
     await page.getByRole('alert').getByRole('button', { name: 'Keep mine' }).click()
     await expect.poll(kept).toBe('Money back')
     await expect(page.getByRole('alert')).toHaveCount(0)
+
+    await daemon.call('DELETE', path.replace('/setup', ''))
+    await name(page).fill('Money')
+    await expect(page.getByRole('heading', { name: 'This project was deleted' })).toBeVisible()
+    await expect(page.getByRole('link', { name: 'Undo it under Changes' })).toBeVisible()
+  })
+
+  base('the steps of a template are ready to be done once it is made', async ({ page, daemon }) => {
+    await goTo(page, `${daemon.url}/projects/new?template=webhook_watch`)
+    await page.getByLabel('System').fill('orders')
+    await page.getByLabel('Error field').fill('code')
+    // Nothing can be sent yet.
+    await expect(page.getByRole('main')).not.toContainText('curl')
+    await page.getByRole('button', { name: 'Create project' }).click()
+    const steps = page.getByRole('region', { name: 'What is left to do' })
+    await expect(steps).toContainText('"code": 500}')
+    const { ingest_key } = await daemon.ask<{ ingest_key: string }>('GET', '/api/sources/orders-events')
+    await expect(steps).toContainText(`curl -X POST "${daemon.url}/ingest/${ingest_key}"`)
+    expect(await accessibilityFaults(page, 'what is left to do')).toEqual([])
+    await daemon.call('POST', `/ingest/${ingest_key}`, { code: 200 })
+    await page.reload()
+    await expect(page.getByRole('region', { name: 'Watches' })).toContainText('receiving')
+    await expect(steps).toHaveCount(0)
   })
 
   base(
