@@ -10605,10 +10605,12 @@ export interface TemplateSchema {
 export interface TemplateStep {
   /** Title. */
   title: string
-  /** What to do, Markdown. */
+  /** What to do, Markdown; {{ name }} stands for a parameter. */
   text?: string
-  /** Command to copy. */
+  /** Command to copy; {{ name }} stands for a parameter, $INGEST_KEY for the end of the source's address. */
   command?: string
+  /** Key of the source whose events it is about. */
+  source?: string
   /** What tells that it is done: detect, or provider. */
   check?: 'detect' | 'provider'
 }

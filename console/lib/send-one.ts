@@ -6,6 +6,9 @@ import { curlCommand, exampleBody } from './curl.ts'
 /** Connectors whose producers need more than an ingest URL. */
 export const OWN_WAYS: ReadonlySet<string> = new Set(['otlp', 'syslog', 'vercel', 'claude_code'])
 
+/** In place of a key with the scope ingest, where it is not known. */
+export const KEY = 'YOUR_INGEST_KEY'
+
 export interface Snippet {
   /** What it is for. */
   title: string

@@ -1,20 +1,43 @@
+import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { stepCommand } from '../../console/lib/step-command.ts'
+import { fillStep, stepCommand } from '../../console/lib/step-command.ts'
+import { exampleParams } from '../../engine/declared/projects/template-check.ts'
 import { readTemplates } from '../../engine/declared/projects/templating.ts'
 
-const posts = [...readTemplates().values()]
-  .flatMap(({ setup }) => setup ?? [])
-  .flatMap(({ command }) => (command?.includes('$INGEST_KEY') ? [command] : []))
+const at = { params: {}, origin: 'http://here:1', ingestKey: 'webhook-1', token: null }
 
-it.each(posts)('posts to the address that is looked at, with a key where one is needed: %s', (command) => {
-  const open = stepCommand(command, 'http://here:1', false)
-  expect(open).toMatch(/^curl -X POST "http:\/\/here:1\/ingest\/\$INGEST_KEY"/)
-  expect(open).not.toContain('Authorization')
-  expect(stepCommand(command, 'http://here:1', true)).toMatch(
-    /^curl -H "Authorization: Bearer \$SVC_AUTH_TOKEN" -X POST "http:\/\/here:1\/ingest\/\$INGEST_KEY"/,
+const posts = [...readTemplates().values()].flatMap((file) =>
+  (file.setup ?? []).flatMap(({ command }) =>
+    command?.includes('$INGEST_KEY') ? [[command, exampleParams(file)] as const] : [],
+  ),
+)
+
+/** What a shell makes of a command's words. */
+const wordsOf = (command: string): string[] =>
+  execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
+    .split('\0')
+    .slice(0, -1)
+
+it.each(posts)('is ready to be run, with a key where one is needed: %s', (command, params) => {
+  const open = wordsOf(stepCommand(command, { ...at, params }))
+  expect(open).toContain('http://here:1/ingest/webhook-1')
+  expect(open.join()).not.toContain('Authorization')
+  expect(JSON.parse(open.at(-1)!)).toEqual(expect.any(Object))
+  expect(wordsOf(stepCommand(command, { ...at, params, token: 'key-1' }))).toContain(
+    'Authorization: Bearer key-1',
   )
 })
 
+it('says parameters as they are, and no value of one leaves the command', () => {
+  const params = { field: `it's "\n$(id)`, list: ['up', 'down'], number: 5 }
+  const command = `curl -d '{"{{ field }}": "{{ list }}", "n": {{ number }}}'`
+  expect(JSON.parse(wordsOf(stepCommand(command, { ...at, params })).at(-1)!)).toEqual({
+    [params.field]: 'up',
+    n: 5,
+  })
+  expect(fillStep('{{ number }} of {{ none }}', params)).toBe('5 of …')
+})
+
 it('leaves other commands as they are', () => {
-  expect(stepCommand('svc demo start', 'http://here:1', true)).toBe('svc demo start')
+  expect(stepCommand('svc demo start', { ...at, token: 'key-1' })).toBe('svc demo start')
 })

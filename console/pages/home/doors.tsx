@@ -6,13 +6,11 @@ import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { api, keys } from '../../client.ts'
 import { demo } from '../../demo-client.ts'
-import { sendOne } from '../../lib/send-one.ts'
+import { KEY, sendOne } from '../../lib/send-one.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 
 const FIRST = 'app'
-/** Replaced by a key with the scope ingest, where one is asked for. */
-const KEY = 'YOUR_INGEST_KEY'
 
 export function Doors() {
   return (

@@ -19,6 +19,7 @@ import { WhenSeen } from '../../parts/when-seen.tsx'
 import { rkeys, runs } from '../../run-client.ts'
 import { RunTable } from '../runs/run-table.tsx'
 import { ResultRow } from './result-row.tsx'
+import { StepsOf } from './setup-steps.tsx'
 
 const SHOWN = 5
 /** Parts of a kind, at first: all are under Parts. */
@@ -30,6 +31,7 @@ export function OverviewTab({ project }: { project: Project }) {
     <Stack gap="lg">
       <Numbers project={project} />
       <Outline project={project} />
+      <Left project={project} />
       {KINDS.every((kind) => !project.counts[kind]) && (
         <Text size="sm">
           Or <Link to={`/projects/${project.id}?tab=graph`}>draw the project</Link>: sources, triggers and
@@ -68,12 +70,22 @@ function Numbers({ project }: { project: Project }) {
   )
 }
 
-function Outline({ project }: { project: Project }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: dkeys.of(project.id, 'outline'),
-    queryFn: () => declared.outline(project.id),
+const useOutline = (id: string) =>
+  useQuery({
+    queryKey: dkeys.of(id, 'outline'),
+    queryFn: () => declared.outline(id),
     refetchInterval: 15_000,
   })
+
+/** While a source waits for its first event: what its template leaves to be done by hand. */
+function Left({ project }: { project: Project }) {
+  const { data } = useOutline(project.id)
+  const isWaiting = data?.watches.some(({ state }) => state === 'waiting')
+  return isWaiting && <StepsOf project={project} title="What is left to do" />
+}
+
+function Outline({ project }: { project: Project }) {
+  const { data, error, refetch } = useOutline(project.id)
   if (error) return <Failed what="the overview" error={error} onRetry={() => void refetch()} />
   if (!data) return <LoadingRows rows={3} />
   return (

@@ -15,20 +15,15 @@ import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Acts } from '../../parts/may.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
-import { Section } from '../../parts/section.tsx'
 import { ProjectKeys } from './project-keys.tsx'
-import { SetupSteps } from './setup-steps.tsx'
+import { StepsOf, useTemplateOf } from './setup-steps.tsx'
 
 const DeleteProject = lazyFrom(() => import('./delete-project.tsx'))('DeleteProject')
 
 export function SettingsTab({ project: now }: { project: Project }) {
   const [project, setProject] = useState(now)
   const isTemplated = project.template !== 'custom' && !project.default
-  const template = useQuery({
-    queryKey: ['templates', project.template],
-    queryFn: () => declared.template(project.template),
-    enabled: isTemplated,
-  })
+  const template = useTemplateOf(project)
   const kept = useDraft({
     form: 'project',
     start: fieldsOf(project),
@@ -79,6 +74,11 @@ export function SettingsTab({ project: now }: { project: Project }) {
             title="Couldn’t save the project"
             error={save.error}
             onTakeTheirs={() => {
+              save.reset()
+              void declared.project(project.id).then(show)
+            }}
+            onKeepMine={() => save.mutate(undefined)}
+          />
           {save.data?.report.remade?.map(
             ({ kind, from, to }) =>
               kind === 'source' && (
@@ -89,11 +89,6 @@ export function SettingsTab({ project: now }: { project: Project }) {
                 </Alert>
               ),
           )}
-              save.reset()
-              void declared.project(project.id).then(show)
-            }}
-            onKeepMine={() => save.mutate(undefined)}
-          />
           {save.data?.ingest_keys && <IngestKeysOnce keys={save.data.ingest_keys} />}
           <Group>
             <Acts says>
@@ -104,11 +99,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
           </Group>
         </Stack>
       </form>
-      {template.data && template.data.setup.length > 0 && (
-        <Section title="How it is set up">
-          <SetupSteps template={template.data} isMade />
-        </Section>
-      )}
+      <StepsOf project={project} title="How it is set up" />
       <Beside project={project} isTemplated={isTemplated} />
     </Stack>
   )

@@ -2,7 +2,7 @@
 import { Alert, Button, Grid, Group, List, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from 'react-router'
-import type { IngestKeys, Template } from '../../../schemas/types.ts'
+import type { IngestKeys, Project, Template } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
 import { withoutSecrets } from '../../lib/drafts.ts'
@@ -46,7 +46,7 @@ export function TemplateForm({ template }: { template: Template }) {
     },
   )
   if (create.data?.ingest_keys)
-    return <Made template={template} id={create.data.id} keys={create.data.ingest_keys} />
+    return <Made template={template} project={create.data} keys={create.data.ingest_keys} />
   return (
     <form
       onSubmit={(event) => {
@@ -92,7 +92,7 @@ export function TemplateForm({ template }: { template: Template }) {
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
-          <Makes template={template} />
+          <Makes template={template} params={params} />
         </Grid.Col>
       </Grid>
     </form>
@@ -123,7 +123,7 @@ function Detected({
 }
 
 /** The parts the project will have, and what is left to do by hand. */
-function Makes({ template }: { template: Template }) {
+function Makes({ template, params }: { template: Template; params: Record<string, unknown> }) {
   // One of which it makes either of two, by its parameters, is one part.
   const made = new Set(template.objects.map(({ kind, key }) => `${kind}:${key}`))
   return (
@@ -153,7 +153,7 @@ function Makes({ template }: { template: Template }) {
           <Text fw={600} size="sm" mt="md" mb={4}>
             How it is set up
           </Text>
-          <SetupSteps template={template} isMade={false} />
+          <SetupSteps template={template} params={params} />
         </>
       )}
     </Paper>
@@ -171,13 +171,15 @@ export function defaultsOf(schema: unknown): Record<string, unknown> {
 }
 
 /** Its sources have ingest keys, which are shown once. */
-function Made({ template, id, keys }: { template: Template; id: string; keys: IngestKeys }) {
+function Made({ template, project, keys }: { template: Template; project: Project; keys: IngestKeys }) {
   return (
     <Stack maw={820}>
       <IngestKeysOnce keys={keys} />
-      {template.setup.length > 0 && <SetupSteps template={template} isMade />}
+      {template.setup.length > 0 && (
+        <SetupSteps template={template} params={project.params} project={project} />
+      )}
       <Group>
-        <Button component={Link} to={`/projects/${id}`}>
+        <Button component={Link} to={`/projects/${project.id}`}>
           Go to the project
         </Button>
       </Group>

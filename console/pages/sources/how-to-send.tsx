@@ -3,15 +3,13 @@ import { Code, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
-import type { SendTo, Snippet } from '../../lib/send-one.ts'
+import { KEY, type SendTo, type Snippet } from '../../lib/send-one.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { PresetSetup, useDocumented } from './preset-choice.tsx'
 
 /** All ways to send are loaded when one is shown: few pages have them. */
 const loadWays = () => import('../../lib/send-snippets.ts')
 type Written = Awaited<ReturnType<typeof loadWays>>
-
-const PLACEHOLDER = 'YOUR_INGEST_KEY'
 
 interface Props {
   source: Source
@@ -29,16 +27,16 @@ export function HowToSend({ source, token }: Props) {
     name: source.name,
     origin: window.location.origin,
     ingestKey: source.ingest_key,
-    token: token ?? (capabilities.auth_required ? PLACEHOLDER : null),
+    token: token ?? (capabilities.auth_required ? KEY : null),
     isOneOfSeveral: same.length > 1,
     grpc: capabilities.otlp_grpc,
   }
   return (
     <Stack gap="xs">
       <Ways written={written} source={source} at={at} isFirst={oldest(same) === source.name} />
-      {at.token === PLACEHOLDER && !source.signed && (
+      {at.token === KEY && !source.signed && (
         <Text size="xs" c="dimmed">
-          Put a key with the scope ingest in place of <Code>{PLACEHOLDER}</Code>; API keys makes one.
+          Put a key with the scope ingest in place of <Code>{KEY}</Code>; API keys makes one.
         </Text>
       )}
     </Stack>

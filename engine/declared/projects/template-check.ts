@@ -1,4 +1,5 @@
 /** Every rule of a template file; the first kind of fault found hides those that build on it. */
+import { ownField } from '../../../schemas/fields-of.ts'
 import { check, schemaOf } from '../../../schemas/index.ts'
 import type {
   AgentSpec,
@@ -8,6 +9,7 @@ import type {
   TemplateObject,
   TemplateParam,
   TemplateParams,
+  TemplateStep,
   TriggerSpec,
 } from '../../../schemas/types.ts'
 import { normaliseAgent } from '../../documents/agent.ts'
@@ -69,6 +71,40 @@ function partFaults(file: TemplateFile): string[] {
     ...wiringFaults(file),
     ...(file.detect ?? []).flatMap((probe, i) => probeFaults(probe, `detect[${i}]`, properties)),
     ...(file.actions ?? []).flatMap((action, i) => actionFaults(action, i, file, keys)),
+    ...(file.setup ?? []).flatMap((step, i) => stepFaults(step, `setup[${i}]`, file)),
+  ]
+}
+
+/** Whoever shows a step fills it in without an instance, so that it holds parameters alone, as they are. */
+const STEP_EXPRESSION = /\{\{ (\w+) \}\}/g
+
+function stepFaults(
+  { text = '', command = '', source }: TemplateStep,
+  at: string,
+  file: TemplateFile,
+): string[] {
+  const { properties } = paramsOf(file)
+  const faultsIn = (field: string, value: string): string[] => {
+    const names = [...value.matchAll(STEP_EXPRESSION)].map(([, name]) => name!)
+    return [
+      ...names.flatMap((name) => {
+        const rules = ownField(properties, name)
+        if (!rules) return [`${at}.${field} has {{ ${name} }}, which is not a parameter`]
+        return rules['x-secret'] ? [`${at}.${field} has {{ ${name} }}, which is a secret`] : []
+      }),
+      ...(value.replace(STEP_EXPRESSION, '').includes('{{')
+        ? [`${at}.${field}: an expression of a step is {{ name }} of a parameter`]
+        : []),
+    ]
+  }
+  const isSource = file.objects.some(({ kind, key }) => kind === 'source' && key === source)
+  return [
+    ...faultsIn('text', text),
+    ...faultsIn('command', command),
+    ...(source !== undefined && !isSource ? [`${at}.source is ${source}, but no source has that key`] : []),
+    ...(source === undefined && command.includes('$INGEST_KEY')
+      ? [`${at}.source is required: it says whose $INGEST_KEY the command has`]
+      : []),
   ]
 }
 

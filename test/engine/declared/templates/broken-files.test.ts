@@ -82,7 +82,37 @@ describe('a broken template file', () => {
       "key must be the file's name, watch",
     ],
   ]
-  it.each(cases)('may have %s', breaks)
+  const inStep = (step: string): string => `title: Watch\nsetup:\n  - { title: Send, ${step} }`
+  const steps: Case[] = [
+    [
+      'a step whose command has the address of no source',
+      "command: 'curl $INGEST_KEY'",
+      'source is required',
+    ],
+    [
+      'a step about a source that is not planned',
+      'source: other',
+      'source is other, but no source has that key',
+    ],
+    [
+      'a step with what is no parameter',
+      "text: 'Ask {{ whom }}'",
+      'text has {{ whom }}, which is not a parameter',
+    ],
+    ['a step with a secret', "command: 'echo {{ token }}'", 'command has {{ token }}, which is a secret'],
+    [
+      'a step that computes',
+      "text: 'See {{ slug(system) }}'",
+      'an expression of a step is {{ name }} of a parameter',
+    ],
+  ].map(([what, step, rule]) => [
+    what!,
+    'title: Watch',
+    inStep(step!),
+    'title: Send',
+    new RegExp(rule!.replace(/[{}()]/g, '\\$&')),
+  ])
+  it.each([...cases, ...steps])('may have %s', breaks)
 
   it('may be a bomb of aliases', () => {
     const ten = (alias: string) => `[${Array(10).fill(alias).join(', ')}]`
