@@ -5,7 +5,9 @@ import { goTo } from './go.ts'
 
 const named = (letter: string) => letter.repeat(64)
 const HTML = '<img src=x onerror="window.isRun=1"><script>window.isRun=1</script>'
-const WORD = 'x'.repeat(300)
+/** Shown as it is, the rest of its line is read from its end: `<RLO>moc.elgoog` is google.com to see. */
+const TURNED = '\u202emoc.elgoog'
+const WORD = `${TURNED}${'x'.repeat(300)}`
 const MARKDOWN = `[a](javascript:window.isRun=1) ![b](http://127.0.0.1:9/b.png) ${WORD}\n\n\`\`\`\n${WORD}\n\`\`\``
 
 test('no name and no text makes a page wider than a phone, or runs in it', async ({
@@ -62,7 +64,9 @@ test('no name and no text makes a page wider than a phone, or runs in it', async
     await expect
       .poll(() => page.evaluate('document.documentElement.scrollWidth'), { message: path })
       .toBe(390)
+    expect(await page.evaluate('document.body.innerText'), path).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
   }
+  await expect(page.getByText('\\u202emoc.elgoog').first()).toBeVisible()
   await goTo(page, `${daemon.url}/incidents/1`)
   await expect(page.getByRole('heading', { level: 1 })).toContainText('<script>')
   expect(await page.evaluate('window.isRun')).toBeUndefined()

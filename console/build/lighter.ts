@@ -20,6 +20,9 @@ const LIGHTER: Readonly<Record<string, string>> = {
   'dayjs/plugin/customParseFormat': mine('../lighter/dayjs.ts'),
 }
 
+/* React's, which shows no text turned around. */
+const RUNTIME = mine('../lighter/jsx-runtime.ts')
+
 /* Parts of the component kit that hang on others (Menu.Search is MenuSearch), by the component they hang on. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   ActionIcon: ['Group', 'GroupSection'],
@@ -145,7 +148,11 @@ export const lighter = (): Plugin => ({
   name: 'lighter',
   enforce: 'pre',
   resolveId: (source, importer) =>
-    /node_modules\/(@mantine|@rjsf)\//.test(importer ?? '') ? (LIGHTER[source] ?? null) : null,
+    source === 'react/jsx-runtime' && importer !== RUNTIME
+      ? RUNTIME
+      : /node_modules\/(@mantine|@rjsf)\//.test(importer ?? '')
+        ? (LIGHTER[source] ?? null)
+        : null,
   load(id) {
     if (STYLES.test(id)) return stylesLeft(id.replace(/\?.*/, ''))
     if (MOVES.test(id)) return MOVED

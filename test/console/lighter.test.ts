@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { numberIn } from '../../console/lib/numbers.ts'
+import { Fragment, jsx, jsxs } from '../../console/lighter/jsx-runtime.ts'
 import { withoutMarks } from '../../console/lighter/markdown.tsx'
 import { movedBy } from '../../console/lighter/transition.ts'
 import uri from '../../console/lighter/uri.ts'
@@ -44,6 +45,22 @@ describe('the form kit made lighter', () => {
     )
     expect(asking).toEqual([])
   })
+})
+
+it('draws no text that turns text around, and leaves values and what components are given as they are', () => {
+  const turned = 'evil\u202emoc.elgoog'
+  const drawn = (made: unknown) => (made as { props: { children?: unknown; value?: unknown } }).props
+  expect(drawn(jsx('b', { children: turned, title: 'x' }))).toEqual({
+    children: 'evil\\u202emoc.elgoog',
+    title: 'x',
+  })
+  expect(drawn(jsxs(Fragment, { children: ['a', 1, null, turned] })).children).toEqual([
+    ...['a', 1, null, 'evil\\u202emoc.elgoog'],
+  ])
+  expect(drawn(jsx('input', { value: turned })).value).toBe(turned)
+  expect(drawn(jsx(() => null, { children: turned })).children).toBe(turned)
+  const arabic = 'خدمة\u200f-الدفع'
+  expect(drawn(jsx('b', { children: arabic })).children).toBe(arabic)
 })
 
 /** As d3's zoom uses one. */
