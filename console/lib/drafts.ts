@@ -69,12 +69,19 @@ function placesOf(shelf: Shelf): string[] {
 export const changedIn = <T extends object>(now: T, before: T): T =>
   Object.fromEntries(Object.entries(now).filter(([name, value]) => value !== before[name as keyof T])) as T
 
-/** An address as it is kept: one with a name or a password in it is a secret, and the one before stands for it. */
-export const keptAddress = (typed: string, before = ''): string =>
-  /\/\/[^/?#]*@/.test(typed) ? before : typed
+/**
+ * An address with a name or a password in it, or with a parameter that by its name may be a secret: rather one too many than
+ * one that is kept. A mask stands for one that is stored (`engine/net/address-secrets.ts` says which are).
+ */
+const SECRET_ADDRESS =
+  /^\s*[a-z][a-z0-9+.-]*:\/\/([^/?#]*@|.*[?&#][^=&#]*(key|token|secret|sig|signature|sas|pass|passw(or)?d|pwd|pw|auth|code|jwt|hmac|credentials?|bearer)=(?!•|%e2)[^&#\s])/i
+const isSecretAddress = (value: unknown): boolean => typeof value === 'string' && SECRET_ADDRESS.test(value)
+
+/** An address as it is kept: the one before stands for one that is a secret. */
+export const keptAddress = (typed: string, before = ''): string => (isSecretAddress(typed) ? before : typed)
 
 /**
- * A configuration without its secrets, which are not kept.
+ * A configuration without its secrets, which are not kept, and without addresses that hold one.
  * @param schema whose properties say with `x-secret` what is secret, in lists too
  */
 export function withoutSecrets(
@@ -85,7 +92,7 @@ export function withoutSecrets(
   return Object.fromEntries(
     Object.entries(config).flatMap(([name, value]) => {
       const property = properties[name] ?? {}
-      if (property['x-secret']) return []
+      if (property['x-secret'] || isSecretAddress(value)) return []
       return [[name, clean(value, property)]]
     }),
   )
@@ -98,7 +105,8 @@ interface Property {
 }
 
 function clean(value: unknown, { properties, items }: Property): unknown {
-  if (Array.isArray(value) && items) return value.map((one) => clean(one, items))
+  if (Array.isArray(value))
+    return value.filter((one) => !isSecretAddress(one)).map((one) => (items ? clean(one, items) : one))
   if (properties && typeof value === 'object' && value !== null && !Array.isArray(value))
     return withoutSecrets(value as Record<string, unknown>, { properties })
   return value

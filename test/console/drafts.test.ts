@@ -79,6 +79,9 @@ it('leaves secrets out, in lists and objects too', () => {
   }
   const config = {
     url: 'https://x.example',
+    from: 'https://x.example/?page=2&api_key=s1',
+    hooks: ['https://hooks.example/a', 'https://hooks.example/b?sig=s2'],
+    text: 'no address: ?token=1',
     token: 't0k',
     headers: [{ name: 'a', value: 's3' }],
     login: { user: 'u', password: 'p4' },
@@ -86,16 +89,27 @@ it('leaves secrets out, in lists and objects too', () => {
   }
   expect(withoutSecrets(config, schema)).toEqual({
     url: 'https://x.example',
+    hooks: ['https://hooks.example/a'],
+    text: 'no address: ?token=1',
     headers: [{ name: 'a' }],
     login: { user: 'u' },
     other: 1,
   })
 })
 
-it('keeps no address with a name or a password in it', () => {
+it('keeps no address with a name, a password or a secret parameter in it', () => {
   const before = 'https://models.example/v1'
   expect(keptAddress('https://user:pw@models.example/v1', before)).toBe(before)
   expect(keptAddress('https://t0k@models.example')).toBe('')
-  for (const plain of ['https://other.example/v1', 'https://models.example/a@b', 'http://127.0.0.1:11434/v1'])
+  for (const secret of ['?token=t0k', '?v=1&api_key=k', '?X-Amz-Signature=s', '#access_token=t', '?code=c'])
+    expect([secret, keptAddress(`https://models.example/v1${secret}`, before)]).toEqual([secret, before])
+  for (const plain of [
+    'https://other.example/v1',
+    'https://models.example/a@b',
+    'http://127.0.0.1:11434/v1',
+    'https://models.example/v1?page=2',
+    // A mask stands for what is stored.
+    'https://models.example/v1?token=••••••••',
+  ])
     expect(keptAddress(plain, before)).toBe(plain)
 })
