@@ -30,14 +30,14 @@ export function Failed({
   onRetry,
 }: FailedProps & ({ what: string; title?: undefined } | { title: string; what?: undefined })) {
   const { pathname } = useLocation()
+  const status = error instanceof ApiError ? error.status : undefined
   // What is gone stays gone: its list has what there is.
-  const list = error instanceof ApiError && error.status === 404 ? menuPageOf(pathname) : undefined
-  // Asked again with the same key it is refused again.
-  const isForbidden = error instanceof ApiError && error.status === 403
+  const list = status === 404 ? menuPageOf(pathname) : undefined
   return (
     <Alert color="red" icon={<CircleAlert size={18} aria-hidden />} title={title} role="alert">
       <Text size="sm">{error.message}</Text>
-      {onRetry && !isForbidden && (
+      {/* Asked again, what is gone is not there, and what a key may not see is refused. */}
+      {onRetry && status !== 404 && status !== 403 && (
         <Button mt="sm" mr="xs" size="xs" variant="default" onClick={onRetry}>
           Try again
         </Button>
