@@ -29,6 +29,7 @@ export function readState(query: URLSearchParams): ExploreState {
     if (at > 0) selector[pair.slice(0, at)] = pair.slice(at + 1)
   }
   const from = query.get('from')
+  const asOf = query.get('as_of')
   const group = query.get('group')
   return {
     selector,
@@ -38,9 +39,10 @@ export function readState(query: URLSearchParams): ExploreState {
     sources: query.getAll('source'),
     types: query.getAll('type'),
     text: query.get('q') ?? '',
-    asOf: query.get('as_of'),
+    asOf,
     group: group === 'source' || group === 'type' || group === 'minute' ? group : 'none',
-    live: query.get('live') === '1',
+    // Nothing new comes into a span that is over.
+    live: query.get('live') === '1' && from === null && asOf === null,
     event: query.get('event'),
   }
 }

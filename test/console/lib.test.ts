@@ -38,7 +38,7 @@ describe('the address of Explore', () => {
     text: 'time out',
     asOf: '2026-11-20T12:00:00.000Z',
     group: 'source',
-    live: true,
+    live: false,
     event: null,
   }
 
@@ -52,6 +52,11 @@ describe('the address of Explore', () => {
     }
     expect(readState(writeState(custom))).toEqual(custom)
     expect(writeState(readState(new URLSearchParams())).toString()).toBe('')
+    const now = { ...state, asOf: null, live: true }
+    expect(readState(writeState(now))).toEqual(now)
+    // Nothing new comes into a span that is over, or into what was known then.
+    for (const over of [{ asOf: state.asOf }, { from: custom.from, window: null }])
+      expect(readState(writeState({ ...now, ...over })).live).toBe(false)
   })
 
   it('asks the daemon for what it shows, newest first', () => {

@@ -67,8 +67,8 @@ function questionOf({ selector, sources, from, to, window, text }: ExploreState)
 export default function ExplorePage() {
   const [query, setQuery] = useSearchParams()
   const state = useMemo(() => readState(query), [query])
-  const change = (next: Partial<ExploreState>) =>
-    setQuery(writeState({ ...state, ...next }), { replace: true })
+  const change = (next: Partial<ExploreState>, replace = true) =>
+    setQuery(writeState({ ...state, ...next }), { replace })
   const timeline = useTimeline(state)
   const [help, setHelp] = useState(false)
   /** The span that was shown before one was brushed. */
@@ -81,7 +81,9 @@ export default function ExplorePage() {
     ['l', () => change({ live: !state.live })],
     ['shift+?', () => setHelp(true)],
   ])
-  const addLabel = (name: string, value: string) => change({ selector: { ...state.selector, [name]: value } })
+  // Back leads to what it was chosen from.
+  const addLabel = (name: string, value: string) =>
+    change({ selector: { ...state.selector, [name]: value } }, false)
   return (
     <Stack
       gap="sm"
@@ -131,7 +133,7 @@ export default function ExplorePage() {
           <Rows state={state} timeline={timeline} onLabel={addLabel} />
         </>
       ) : (
-        <PickOne onPick={addLabel} onSource={(source) => change({ sources: [source] })} />
+        <PickOne onPick={addLabel} onSource={(source) => change({ sources: [source] }, false)} />
       )}
       <Modal opened={help} onClose={() => setHelp(false)} title="Shortcuts" centered>
         <Table>

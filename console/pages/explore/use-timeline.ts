@@ -57,7 +57,7 @@ export function useTimeline(state: ExploreState): Timeline {
   })
   // What was stored after the read and before the tail listened is in neither: it is read once more. To ask for it while
   // the first read is under way would join that read.
-  const isOn = enabled && isLive && state.asOf === null && state.from === null
+  const isOn = enabled && isLive
   const live = useLive(
     state,
     isOn,
