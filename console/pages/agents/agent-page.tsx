@@ -69,17 +69,16 @@ function ExistingAgent({ name }: { name: string }) {
   const go = useNavigate()
   const [address, setAddress] = useSearchParams()
   const [tab, goTo] = useTab(TABS)
-  const { data, error, isPending, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: dkeys.agent(name),
     queryFn: () => declared.agent(name),
     refetchInterval: 15_000,
   })
-  if (isPending) return <LoadingRows />
-  if (error)
+  if (error || !data)
     return (
       <>
         <PageHead title={name} />
-        <Failed what="the agent" error={error} onRetry={() => void refetch()} />
+        {error ? <Failed what="the agent" error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
       </>
     )
   const { query, offset } = readRunFilter(address)

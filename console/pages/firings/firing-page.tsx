@@ -22,17 +22,16 @@ import { FiringKeys } from './firing-keys.tsx'
 
 export default function FiringPage() {
   const { id = '' } = useParams()
-  const { data, error, isPending, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: wkeys.firing(id),
     queryFn: () => work.firing(id),
     refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? 2_000 : 15_000),
   })
-  if (isPending) return <LoadingRows />
-  if (error)
+  if (error || !data)
     return (
       <>
         <PageHead title="Firing" />
-        <Failed what="the firing" error={error} onRetry={() => void refetch()} />
+        {error ? <Failed what="the firing" error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
       </>
     )
   // What is to be worked is its incident; a firing that opened none stays a page of its own.

@@ -32,13 +32,12 @@ export default function McpServerPage() {
 
 function ExistingServer({ name }: { name: string }) {
   const go = useNavigate()
-  const { data, error, isPending, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: dkeys.mcpServer(name),
     queryFn: () => declared.mcpServer(name),
     refetchInterval: LIST_FRESH_MS,
   })
   const { shown, round, reload } = useShown(data, refetch, 'mcp-server')
-  if (isPending) return <LoadingRows />
   return (
     <>
       <PageHead title={name}>

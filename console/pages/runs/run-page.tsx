@@ -30,17 +30,16 @@ const RerunDialog = lazyFrom(() => import('./rerun-dialog.tsx'))('RerunDialog')
 
 export default function RunPage() {
   const { id = '' } = useParams()
-  const { data, error, isPending, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: rkeys.one(id),
     queryFn: () => runs.one(id),
     refetchInterval: ({ state }) => paceOf(state.data),
   })
-  if (isPending) return <LoadingRows />
-  if (error)
+  if (error || !data)
     return (
       <>
         <PageHead title="Run" />
-        <Failed what="the run" error={error} onRetry={() => void refetch()} />
+        {error ? <Failed what="the run" error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
       </>
     )
   return <Story key={id} run={data} />

@@ -36,17 +36,16 @@ const TABS = [
 export default function SourcePage() {
   const { name = '' } = useParams()
   const [tab, goTo] = useTab(TABS)
-  const { data, error, isPending, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: keys.source(name),
     queryFn: () => api.source(name),
     refetchInterval: 5_000,
   })
-  if (isPending) return <LoadingRows />
-  if (error)
+  if (error || !data)
     return (
       <>
         <PageHead title={name} />
-        <Failed what="the source" error={error} onRetry={() => void refetch()} />
+        {error ? <Failed what="the source" error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
       </>
     )
   return (

@@ -73,17 +73,16 @@ function NewTrigger() {
 
 function ExistingTrigger({ name }: { name: string }) {
   const [tab, goTo] = useTab(TABS)
-  const { data, error, isPending, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: dkeys.trigger(name),
     queryFn: () => declared.trigger(name),
     refetchInterval: 10_000,
   })
-  if (isPending) return <LoadingRows />
-  if (error)
+  if (error || !data)
     return (
       <>
         <PageHead title={name} />
-        <Failed what="the trigger" error={error} onRetry={() => void refetch()} />
+        {error ? <Failed what="the trigger" error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
       </>
     )
   return (
