@@ -5,6 +5,7 @@ import { lazyFrom } from './lib/chunks.ts'
 import { HomePage } from './pages/home/home-page.tsx'
 import { NotFoundPage } from './pages/not-found.tsx'
 import { GoOn } from './parts/go-on.tsx'
+import { FormPages } from './parts/may.tsx'
 
 /** The build reads this file for the addresses of each page (vite.config.ts). */
 const page = <P,>(load: () => Promise<{ default: ComponentType<P> }>) => lazyFrom(load)('default')
@@ -70,12 +71,10 @@ export function Pages() {
       <Route path="/incidents/:id" element={<IncidentPage />} />
       <Route path="/findings" element={<FindingsPage />} />
       <Route path="/projects" element={<ProjectsPage />} />
-      <Route path="/projects/new" element={<NewProjectPage />} />
       <Route path="/projects/:id" element={<ProjectPage />} />
       <Route path="/projects/:id/setup" element={<SetupPage />} />
       <Route path="/projects/:id/replay" element={<ReplayPage />} />
       <Route path="/triggers" element={<TriggersPage />} />
-      <Route path="/triggers/new" element={<TriggerPage />} />
       <Route path="/triggers/:name" element={<TriggerPage />} />
       <Route path="/firings" element={<ToTab of="/incidents" tab="firings" />} />
       <Route path="/firings/:id" element={<FiringPage />} />
@@ -87,22 +86,17 @@ export function Pages() {
       <Route path="/traces" element={<TracesPage />} />
       <Route path="/traces/:id" element={<TracePage />} />
       <Route path="/agents" element={<AgentsPage />} />
-      <Route path="/agents/new" element={<AgentPage />} />
       <Route path="/agents/:name" element={<AgentPage />} />
       <Route path="/mcp-servers" element={<McpServersPage />} />
-      <Route path="/mcp-servers/new" element={<McpServerPage />} />
       <Route path="/mcp-servers/:name" element={<McpServerPage />} />
       <Route path="/skills" element={<SkillsPage />} />
-      <Route path="/skills/new" element={<SkillPage />} />
       <Route path="/skills/:name" element={<SkillPage />} />
       <Route path="/entities" element={<EntitiesPage />} />
-      <Route path="/entities/new" element={<EntityPage />} />
       <Route path="/entities/:name" element={<EntityPage />} />
       <Route path="/catalog-file" element={<ToTab of="/changes" tab="catalog" view="view" />} />
       <Route path="/proposals" element={<ToTab of="/changes" tab={null} />} />
       <Route path="/changes" element={<ChangesPage />} />
       <Route path="/sources" element={<SourcesPage />} />
-      <Route path="/sources/new" element={<NewSourcePage />} />
       <Route path="/sources/:name" element={<SourcePage />} />
       <Route path="/ask/:id?" element={<AskPage />} />
       <Route path="/explore" element={<ExplorePage />} />
@@ -115,6 +109,15 @@ export function Pages() {
       <Route path="/help/:page" element={<HelpPage />} />
       <Route path="/connect/login" element={<ApproveLoginPage />} />
       <Route path="/oauth/authorize" element={<ConsentPage />} />
+      <Route element={<FormPages />}>
+        <Route path="/projects/new" element={<NewProjectPage />} />
+        <Route path="/triggers/new" element={<TriggerPage />} />
+        <Route path="/agents/new" element={<AgentPage />} />
+        <Route path="/mcp-servers/new" element={<McpServerPage />} />
+        <Route path="/skills/new" element={<SkillPage />} />
+        <Route path="/entities/new" element={<EntityPage />} />
+        <Route path="/sources/new" element={<NewSourcePage />} />
+      </Route>
       <Route path="*" element={<NotFoundPage />} />
     </Routes>
   )

@@ -1,7 +1,7 @@
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { share, startDaemon, test } from './daemon.ts'
-import { goTo, press } from './go.ts'
+import { goTo, press, stillLoading } from './go.ts'
 
 test('a secured instance asks for a token, takes the login address, and forgets on log out', async ({
   page,
@@ -28,13 +28,18 @@ test('who may only read is told so before a form is filled in, and what a key la
 }) => {
   const daemon = await startDaemon(['--auth'])
   const token = new URL(daemon.loginUrl).searchParams.get('token')
-  const made = await daemon.call(
-    'POST',
-    '/api/keys',
-    { name: 'reader', scopes: ['read'] },
-    { authorization: `Bearer ${token}` },
-  )
-  const { secret } = (await made.json()) as { secret: string }
+  const ask = async <T>(path: string, body: unknown) =>
+    (await (await daemon.call('POST', path, body, { authorization: `Bearer ${token}` })).json()) as T
+  const { secret } = await ask<{ secret: string }>('/api/keys', { name: 'reader', scopes: ['read'] })
+  const { ingest_key } = await ask<{ ingest_key: string }>('/api/sources', {
+    ...{ name: 'app', connector: 'webhook' },
+    config: { text_template: '{msg}', labels: [{ name: 'service', field: 'service', primary: true }] },
+  })
+  await ask('/api/triggers', {
+    ...{ name: 'errs', sources: ['app'], key_field: 'service', severity: 'warning' },
+    condition: { aggregate: 'count', predicate: '>= 1', window: '5m' },
+  })
+  await ask(`/ingest/${ingest_key}`, { service: 'checkout', msg: 'it broke' })
   await page.goto(daemon.loginUrl)
   await expect(page.getByRole('button', { name: 'Log out' })).toBeVisible()
   await expect(page.getByRole('banner').getByText(/^Scope/)).toHaveCount(0)
@@ -55,14 +60,41 @@ test('who may only read is told so before a form is filled in, and what a key la
     ['agents', 'Add agent'],
     ['sources', 'Add source'],
     ['projects', 'New project'],
+    ['mcp-servers', 'Add MCP server'],
+    ['', 'Add an agent'],
+    ['traces', 'Add OpenTelemetry'],
   ] as const) {
     await goTo(page, `${daemon.url}/${path}`)
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+    await expect(stillLoading(page)).toHaveCount(0)
     await expect(acts.filter({ hasText: act })).toHaveCount(0)
   }
-  await goTo(page, `${daemon.url}/triggers/new`)
-  await expect(page.getByText('Changes need a key with scope admin.')).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Add trigger' })).toHaveCount(0)
+  for (const path of ['triggers', 'sources', 'mcp-servers', 'projects']) {
+    await goTo(page, `${daemon.url}/${path}/new`)
+    await expect(page.getByText('Changes need a key with scope admin.')).toBeVisible()
+    await expect(page.getByRole('main').getByRole('textbox')).toHaveCount(0)
+  }
+  await goTo(page, `${daemon.url}/sources`)
+  await page.getByRole('button', { name: 'Actions of app' }).click()
+  await expect(page.getByRole('menuitem')).toHaveText(['Open', 'Copy ingest URL'])
+  await page.keyboard.press('Escape')
+  await goTo(page, `${daemon.url}/sources/app?tab=fields`)
+  await expect(page.getByRole('cell', { name: 'msg', exact: true })).toBeVisible()
+  await expect(page.getByRole('button', { name: /as a label$/ })).toHaveCount(0)
+  // Keys that act do nothing, and are not among those that are told.
+  await goTo(page, `${daemon.url}/incidents`)
+  await expect(page.getByRole('link', { name: /errs|it broke/ })).toBeVisible()
+  await expect(page.getByRole('checkbox')).toHaveCount(0)
+  await press(page, 'a', 'e', '?')
+  await expect(page.getByRole('dialog').getByRole('cell')).toContainText([
+    'J, K',
+    'Next',
+    'Enter',
+    'Open',
+    '?',
+  ])
+  await expect(page.getByText('Couldn’t change #1')).toHaveCount(0)
+  await page.keyboard.press('Escape')
   // In place of what cannot be read stands no gap of a screen.
   await goTo(page, `${daemon.url}/settings?tab=agents`)
   const refused = page.getByRole('alert').filter({ hasText: 'Couldn’t load the clients' })

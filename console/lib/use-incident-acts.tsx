@@ -5,6 +5,7 @@ import { useCallback } from 'react'
 import type { Home, Incident, IncidentDetail, IncidentsResult } from '../../schemas/types.ts'
 import { ApiError } from '../client.ts'
 import { ikeys, incidents } from '../incident-client.ts'
+import { useMay } from '../parts/may.tsx'
 import { actorName } from './actor.ts'
 import { type Act, actBack, doneWords, firstWords, foreseen, type Worked } from './incident-acts.ts'
 import { notifications } from './notices.ts'
@@ -15,11 +16,16 @@ const STEPS_MAX = 4
 /** What a list and a page both have of it. */
 export type Acted = Worked & Pick<Incident, 'id' | 'number' | 'version'>
 
-/** @returns does an act, and whether it was done; what it is taken back by is on the screen for 8 seconds */
+/**
+ * @returns does an act, and whether it was done; what it is taken back by is on the screen for 8 seconds. Of who may not
+ * act, whose keys lead here too, nothing is asked
+ */
 export function useIncidentActs(): (incident: Acted, act: Act) => Promise<boolean> {
   const queries = useQueryClient()
+  const may = useMay('respond')
   return useCallback(
     async (incident, act) => {
+      if (!may) return false
       const at = new Date().toISOString()
       await queries.cancelQueries({ queryKey: ikeys.all })
       let isDone = false
@@ -39,7 +45,7 @@ export function useIncidentActs(): (incident: Acted, act: Act) => Promise<boolea
       void queries.invalidateQueries({ queryKey: ikeys.all })
       return isDone
     },
-    [queries],
+    [queries, may],
   )
 }
 

@@ -39,7 +39,7 @@ export function IncidentRow(props: Props) {
       data-selected={isSelected}
     >
       <span className="severity-cell">
-        {may && onSelect && (
+        {onSelect && (
           <RowCheckbox label={`Select #${number}`} checked={isSelected ?? false} onToggle={onSelect} />
         )}
         <Severity of={severity} />

@@ -1,6 +1,10 @@
 /** The keys of a page, shown by `?`. */
 import { Kbd, Modal, Table } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
+import { useMay } from './may.tsx'
+
+/** Keys that act. */
+const ACTING = 'AENUX'
 
 /** Of lists of incidents. */
 export const LIST_KEYS: readonly [key: string, what: string][] = [
@@ -25,20 +29,23 @@ export const HANDLED_KEYS: typeof LIST_KEYS = [
 ]
 
 export function KeysHelp({ keys }: { keys: readonly [key: string, what: string][] }) {
+  const may = useMay('respond')
   const [opened, { open, close }] = useDisclosure(false)
   useHotkeys([['shift+?', open]])
   return (
     <Modal opened={opened} onClose={close} title="Keys of this page" centered>
       <Table aria-label="Keys">
         <Table.Tbody>
-          {keys.map(([key, what]) => (
-            <Table.Tr key={key}>
-              <Table.Td>
-                <Kbd>{key}</Kbd>
-              </Table.Td>
-              <Table.Td>{what}</Table.Td>
-            </Table.Tr>
-          ))}
+          {keys
+            .filter(([key]) => may || !ACTING.includes(key))
+            .map(([key, what]) => (
+              <Table.Tr key={key}>
+                <Table.Td>
+                  <Kbd>{key}</Kbd>
+                </Table.Td>
+                <Table.Td>{what}</Table.Td>
+              </Table.Tr>
+            ))}
         </Table.Tbody>
       </Table>
     </Modal>
@@ -47,6 +54,7 @@ export function KeysHelp({ keys }: { keys: readonly [key: string, what: string][
 
 /** What of them is said beside a list. @param canAct some of its incidents are not handled */
 export function KeysHint({ canSelect = false, canAct = true }: { canSelect?: boolean; canAct?: boolean }) {
+  const may = useMay('respond')
   return (
     <span className="push keys-hint" style={{ fontSize: 12.5, color: 'var(--text-2)' }}>
       <Kbd size="xs">J</Kbd> <Kbd size="xs">K</Kbd> move{' '}
@@ -55,7 +63,7 @@ export function KeysHint({ canSelect = false, canAct = true }: { canSelect?: boo
           <Kbd size="xs">X</Kbd> select{' '}
         </>
       )}
-      {canAct && (
+      {canAct && may && (
         <>
           <Kbd size="xs">A</Kbd> acknowledge <Kbd size="xs">E</Kbd> handled
         </>

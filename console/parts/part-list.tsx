@@ -1,12 +1,12 @@
 /** A list of parts of one kind, each with what it is and the projects that use it. */
-import { Badge, Button, Group, Text } from '@mantine/core'
+import { Badge, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { declared, dkeys } from '../declared-client.ts'
 import { partPath } from '../lib/fields.ts'
 import { LongList } from './long-list.tsx'
+import { AddLink } from './may.tsx'
 import { PageHead } from './page.tsx'
 import { Cell, Row, RowLink, Rows } from './rows.tsx'
 import { Empty, Failed, LoadingRows } from './states.tsx'
@@ -52,9 +52,7 @@ export function PartListPage<T extends Part>({
   return (
     <>
       <PageHead title={title} subtitle={subtitle}>
-        <Button component={Link} to={add.to} leftSection={<Plus size={16} aria-hidden />}>
-          {add.label}
-        </Button>
+        <AddLink to={add.to}>{add.label}</AddLink>
       </PageHead>
       {!parts && !error && <LoadingRows />}
       {error && <Failed what={subtitle ?? title.toLowerCase()} error={error} onRetry={onRetry} />}

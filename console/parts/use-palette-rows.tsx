@@ -31,6 +31,7 @@ import { idIn, isFound, longestWord, type Verb, verbIn } from '../lib/palette.ts
 import { countEvents } from '../lib/time.ts'
 import { useIncidentActs } from '../lib/use-incident-acts.tsx'
 import { type Moved, useMoves } from '../lib/use-moves.ts'
+import { useMay } from './may.tsx'
 import { FOOT, MENU, type MenuPage, menuPageOf } from './pages.ts'
 
 const ICONS = {
@@ -71,6 +72,14 @@ const PAGES: readonly MenuPage[] = [
   ...MENU.flatMap(({ pages }) => pages),
   ...FOOT,
   ...Object.entries(TABS).map(([label, to]) => ({ to, label, icon: menuPageOf(to.split('?')[0]!)!.icon })),
+]
+
+/** Of who may add. */
+const FORMS: Row[] = [
+  { id: 'new-project', label: 'New project', words: 'add', icon: 'new', to: '/projects/new' },
+  { id: 'new', label: 'Add source', words: 'new', icon: 'new', to: '/sources/new' },
+  { id: 'new-trigger', label: 'Add trigger', words: 'new', icon: 'new', to: '/triggers/new' },
+  { id: 'new-agent', label: 'Add agent', words: 'new', icon: 'new', to: '/agents/new' },
 ]
 
 export interface Row {
@@ -137,6 +146,7 @@ function useIncidentRows(enabled: boolean, query: string): { rows: Row[]; isRead
 
 /** @param enabled the palette is open @returns isRead: all of it was answered, or cannot be read */
 export function usePaletteRows(enabled: boolean, query: string, secured: boolean, onLogOut: () => void) {
+  const may = useMay()
   const incidentRows = useIncidentRows(enabled, query)
   const { toggleColorScheme } = useMantineColorScheme()
   const { sources, projects, triggers, agents } = useDeclared(enabled)
@@ -153,10 +163,7 @@ export function usePaletteRows(enabled: boolean, query: string, secured: boolean
       ...(to === '/mcp-servers' ? { description: 'MCP servers' } : {}),
       ...(to === '/explore' ? { words: 'timelines events' } : {}),
     })),
-    { id: 'new-project', label: 'New project', words: 'add', icon: 'new', to: '/projects/new' },
-    { id: 'new', label: 'Add source', words: 'new', icon: 'new', to: '/sources/new' },
-    { id: 'new-trigger', label: 'Add trigger', words: 'new', icon: 'new', to: '/triggers/new' },
-    { id: 'new-agent', label: 'Add agent', words: 'new', icon: 'new', to: '/agents/new' },
+    ...(may ? FORMS : []),
     { id: 'theme', label: 'Switch theme', words: 'light dark', icon: 'theme', act: toggleColorScheme },
     ...(secured ? [{ id: 'logout', label: 'Log out', icon: 'logout' as const, act: onLogOut }] : []),
   ]
@@ -241,6 +248,7 @@ const DOES = { acknowledge: 'acknowledge', handle: 'handle', reopen: 'reopen' } 
 /** What a verb at the head of the query can be done to; each with Undo. */
 export function usePaletteActs(enabled: boolean, query: string): Row[] {
   const asked = verbIn(query)
+  const may = { admin: useMay(), respond: useMay('respond') }
   const { sources, projects, triggers, agents } = useDeclared(enabled)
   const isOfIncident = asked !== null && asked.verb in DOES
   const state = asked?.verb === 'reopen' ? 'handled' : 'active'
@@ -253,6 +261,7 @@ export function usePaletteActs(enabled: boolean, query: string): Row[] {
   const act = useIncidentActs()
   if (asked === null) return []
   const { verb, of } = asked
+  if (!may[isOfIncident ? 'respond' : 'admin']) return []
   if (verb === 'pause' || verb === 'resume') {
     const all: (Moved & { accepts: readonly string[] })[] = [
       ...(sources.data ?? []).map((one) => ({ ...one, kind: 'source' as const, id: one.name })),

@@ -1,7 +1,6 @@
 /** Agents: what wakes each, what it spent of its budget, and how its last runs went. */
-import { Badge, Button, Group, Switch, Text } from '@mantine/core'
+import { Badge, Group, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
 import type { Agent } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
@@ -9,7 +8,7 @@ import { agentPath, runPath, triggerPath } from '../../lib/paths.ts'
 import { isOpen, spentWords } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { LongList } from '../../parts/long-list.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { Acts, AddLink, useMay } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
 import { Cell, NameLink, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -33,18 +32,16 @@ export default function AgentsPage() {
   return (
     <>
       <PageHead title="Agents">
-        <Acts>
-          <Button component={Link} to="/agents/new" leftSection={<Plus size={16} aria-hidden />}>
-            Add agent
-          </Button>
-        </Acts>
+        <AddLink to="/agents/new">Add agent</AddLink>
       </PageHead>
       {!data && !error && <LoadingRows />}
       {error && <Failed what="agents" error={error} onRetry={() => void refetch()} />}
       {data && !data.key_configured && !isSaid && (
         <Text mb="md" role="status">
           Agents fail until a model provider is added.{' '}
-          <Link to="/settings?tab=providers">Add a model provider</Link>
+          <Acts>
+            <Link to="/settings?tab=providers">Add a model provider</Link>
+          </Acts>
         </Text>
       )}
       {data && (data.agents.length === 0 ? <NoAgents /> : <AgentTable agents={data.agents} />)}
@@ -146,6 +143,7 @@ function AgentRow({ agent }: { agent: Agent }) {
 }
 
 export function AgentSwitch({ agent, label }: { agent: Agent; label?: string }) {
+  const may = useMay()
   const change = useChange((on: boolean) => declared.switchAgent(agent.name, on), {
     failed: (on) => `Couldn’t ${on ? 'resume' : 'pause'} ${agent.name}`,
     said: (_result, on) => `${agent.name} is ${on ? 'on' : 'off'}`,
@@ -154,7 +152,7 @@ export function AgentSwitch({ agent, label }: { agent: Agent; label?: string }) 
     <Switch
       checked={agent.enabled}
       onChange={(event) => change.mutate(event.currentTarget.checked)}
-      disabled={change.isPending || agent.triggers.length === 0}
+      disabled={!may || change.isPending || agent.triggers.length === 0}
       {...(label ? { label } : { 'aria-label': `${agent.name} is on` })}
     />
   )

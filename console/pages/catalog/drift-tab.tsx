@@ -5,6 +5,7 @@ import type { CatalogFileDrift } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { KIND_WORDS } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { Acts } from '../../parts/may.tsx'
 import { PlanView } from '../../parts/plan-view.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -60,16 +61,18 @@ function FileDrift({ file: { name, imported_at, plan, problems } }: { file: Cata
             Imported <When at={imported_at} />. Importing it again would do this:
           </Text>
         </div>
-        <Button
-          variant="subtle"
-          size="xs"
-          style={{ flexShrink: 0 }}
-          loading={forget.isPending}
-          onClick={() => forget.mutate(undefined)}
-          aria-label={`Forget ${name}`}
-        >
-          Forget
-        </Button>
+        <Acts>
+          <Button
+            variant="subtle"
+            size="xs"
+            style={{ flexShrink: 0 }}
+            loading={forget.isPending}
+            onClick={() => forget.mutate(undefined)}
+            aria-label={`Forget ${name}`}
+          >
+            Forget
+          </Button>
+        </Acts>
       </Group>
       {plan ? (
         <PlanView plan={plan} />

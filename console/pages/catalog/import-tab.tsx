@@ -10,6 +10,7 @@ import { lazyFrom } from '../../lib/chunks.ts'
 import { useChange } from '../../lib/use-change.ts'
 import type { EditorPlace } from '../../parts/code-editor.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { NumberInput } from '../../parts/number-input.tsx'
 import { PlanBacktestSection } from '../../parts/plan-backtest.tsx'
 import { PlanView } from '../../parts/plan-view.tsx'
@@ -92,21 +93,23 @@ export function ImportTab() {
       {plan && <Planned plan={plan} changes={changes} of={{ yaml: settled, prune }} />}
       <Refusal error={apply.error} title="Couldn’t import the file" />
       {fingerprint && changes > 0 && (
-        <Group align="flex-end">
-          <WhyInput file={name} value={why} onChange={(next) => set({ why: next })} />
-          <Button
-            loading={apply.isPending}
-            disabled={settled !== yaml || checked.isFetching}
-            onClick={() =>
-              apply.mutate(fingerprint, {
-                // Refused because the instance changed since: the plan of now is shown instead.
-                onError: () => void queries.invalidateQueries({ queryKey: [CHECKED] }),
-              })
-            }
-          >
-            Apply {changes} {changes === 1 ? 'change' : 'changes'}
-          </Button>
-        </Group>
+        <Acts says>
+          <Group align="flex-end">
+            <WhyInput file={name} value={why} onChange={(next) => set({ why: next })} />
+            <Button
+              loading={apply.isPending}
+              disabled={settled !== yaml || checked.isFetching}
+              onClick={() =>
+                apply.mutate(fingerprint, {
+                  // Refused because the instance changed since: the plan of now is shown instead.
+                  onError: () => void queries.invalidateQueries({ queryKey: [CHECKED] }),
+                })
+              }
+            >
+              Apply {changes} {changes === 1 ? 'change' : 'changes'}
+            </Button>
+          </Group>
+        </Acts>
       )}
     </Stack>
   )

@@ -10,6 +10,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { Fact } from '../../parts/fact.tsx'
 import { Fold } from '../../parts/fold.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PlanView } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Section } from '../../parts/section.tsx'
@@ -61,7 +62,9 @@ function NotFollowed() {
         A git repository can hold the catalog: each commit is planned here, and applied by the policy or by a
         person.
       </Text>
-      <Button onClick={() => setOpened(true)}>Follow a repository</Button>
+      <Acts>
+        <Button onClick={() => setOpened(true)}>Follow a repository</Button>
+      </Acts>
       <div style={{ textAlign: 'left', maxWidth: '100%' }}>
         <Fold title="Where svc is started, instead">
           <CopyBlock value={VARIABLES} label="Copy variables" />
@@ -84,13 +87,15 @@ function Followed({ sync }: { sync: CatalogSync }) {
       <Section
         title="Repository"
         aside={
-          <Button
-            leftSection={<RefreshCw size={16} aria-hidden />}
-            loading={look.isPending || isAtWork(sync)}
-            onClick={() => look.mutate(undefined)}
-          >
-            Sync now
-          </Button>
+          <Acts>
+            <Button
+              leftSection={<RefreshCw size={16} aria-hidden />}
+              loading={look.isPending || isAtWork(sync)}
+              onClick={() => look.mutate(undefined)}
+            >
+              Sync now
+            </Button>
+          </Acts>
         }
       >
         <Stack gap="sm">
@@ -101,7 +106,9 @@ function Followed({ sync }: { sync: CatalogSync }) {
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
               {addressOf(sync)}
             </Text>
-            <FollowButtons now={sync.repository!} />
+            <Acts>
+              <FollowButtons now={sync.repository!} />
+            </Acts>
           </Group>
           <Trouble sync={sync} />
           <Facts sync={sync} />

@@ -1,11 +1,9 @@
 /** Joined entities: the names that one thing has in several systems. */
-import { Button, Group, Text } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
-import { Link } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { LongList } from '../../parts/long-list.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { AddLink } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
@@ -22,11 +20,7 @@ export default function EntitiesPage() {
   return (
     <>
       <PageHead title="Entities">
-        <Acts>
-          <Button component={Link} to="/entities/new" leftSection={<Plus size={16} aria-hidden />}>
-            Join names
-          </Button>
-        </Acts>
+        <AddLink to="/entities/new">Join names</AddLink>
       </PageHead>
       {isPending && <LoadingRows />}
       {error && <Failed what="entities" error={error} onRetry={() => void refetch()} />}

@@ -12,6 +12,7 @@ import { bytesText } from '../../lib/size.ts'
 import { count } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
@@ -163,16 +164,18 @@ function ReportList() {
           <Cell>{callerText(report.handed_in_by)}</Cell>
           <Cell>{bytesText(report.bytes)}</Cell>
           <Cell>
-            <Button
-              size="compact-xs"
-              variant="subtle"
-              color="red"
-              loading={remove.isPending && remove.variables === report.id}
-              aria-label={`Delete the report of ${report.at}`}
-              onClick={() => remove.mutate(report.id)}
-            >
-              Delete
-            </Button>
+            <Acts>
+              <Button
+                size="compact-xs"
+                variant="subtle"
+                color="red"
+                loading={remove.isPending && remove.variables === report.id}
+                aria-label={`Delete the report of ${report.at}`}
+                onClick={() => remove.mutate(report.id)}
+              >
+                Delete
+              </Button>
+            </Acts>
           </Cell>
         </Row>
       ))}

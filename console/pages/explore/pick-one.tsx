@@ -1,10 +1,10 @@
 /** Explore without an entity: the ones there are, what sources brought, or how to get some. */
 import { Box, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from 'react-router'
 import { api, keys } from '../../client.ts'
 import { count } from '../../lib/time.ts'
 import { useFirstRows } from '../../parts/long-list.tsx'
+import { AddLink } from '../../parts/may.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 
 export function PickOne({
@@ -32,9 +32,7 @@ export function PickOne({
           A timeline holds everything that happened to one entity, such as <Code>service=checkout</Code>, from
           all sources that label it. Add a source with a label first.
         </Text>
-        <Button component={Link} to="/sources/new">
-          Add a source
-        </Button>
+        <AddLink to="/sources/new">Add a source</AddLink>
       </Empty>
     )
   return (

@@ -14,6 +14,7 @@ import { AskAbout } from '../../parts/ask-about.tsx'
 import type { Span } from '../../parts/brush.tsx'
 import { IncidentList } from '../../parts/incident-list.tsx'
 import { KeysHelp, KeysHint, LIST_KEYS } from '../../parts/keys-help.tsx'
+import { Acts, AddLink } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Severity } from '../../parts/severity.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -45,8 +46,10 @@ export function HomePage() {
     return (
       <>
         <PageHead title="Send your first event" tab="Home" />
-        <Doors />
-        <Checklist done={data.checklist} />
+        <Acts says>
+          <Doors />
+          <Checklist done={data.checklist} />
+        </Acts>
       </>
     )
   const open = openTotal(data.counts)
@@ -68,7 +71,11 @@ export function HomePage() {
           <AgentsAtWork agents={data.agents} total={data.agents_total} />
           <SourcesCard sources={data.sources} counts={data.source_counts} total={data.sources_total} />
           <Today today={data.today} />
-          {!Object.values(data.checklist).every(Boolean) && <Checklist done={data.checklist} />}
+          {!Object.values(data.checklist).every(Boolean) && (
+            <Acts>
+              <Checklist done={data.checklist} />
+            </Acts>
+          )}
         </aside>
       </div>
       <KeysHelp keys={LIST_KEYS} />
@@ -89,9 +96,7 @@ function GoOn({ sources }: Pick<Home, 'sources'>) {
         somebody.
       </Text>
       <Group gap="xs">
-        <Button component={Link} to={`/triggers/new?source=${asked}`}>
-          Add a trigger
-        </Button>
+        <AddLink to={`/triggers/new?source=${asked}`}>Add a trigger</AddLink>
         <Button component={Link} to={`/explore?source=${asked}`} variant="default">
           See the events
         </Button>

@@ -14,6 +14,7 @@ import { useStillHere } from '../../lib/use-still-here.ts'
 import { instantOf, readSince, timesFor } from '../../lib/work-filters.ts'
 import { IncidentList } from '../../parts/incident-list.tsx'
 import { HANDLED_KEYS, KeysHelp, KeysHint, SELECTION_KEYS } from '../../parts/keys-help.tsx'
+import { useMay } from '../../parts/may.tsx'
 import { Older } from '../../parts/older.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
@@ -58,6 +59,7 @@ export default function IncidentsPage() {
 }
 
 function Listed({ isHandled }: { isHandled: boolean }) {
+  const may = useMay('respond')
   const [address, set] = useFilters()
   const state = STATES.find(({ value }) => value === address.get('state'))?.value
   const severity = SEVERITIES.find((value) => value === address.get('severity'))
@@ -116,9 +118,9 @@ function Listed({ isHandled }: { isHandled: boolean }) {
         <LoadingRows />
       ) : rows.length === 0 ? (
         <None isHandled={isHandled} isNarrowed={Boolean(q || state || severity || since)} />
-      ) : state === 'all' ? (
-        // Those that are handled take other acts than the rest: one at a time.
-        <section className="card" aria-label="Incidents of any state">
+      ) : state === 'all' || !may ? (
+        // Those that are handled take other acts than the rest: one at a time. Who may not act selects none.
+        <section className="card" aria-label="Incidents">
           <IncidentList incidents={rows} label="Incidents" />
         </section>
       ) : (

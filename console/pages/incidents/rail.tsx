@@ -13,7 +13,7 @@ import { agentPath, runPath } from '../../lib/paths.ts'
 import { moment } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
-import { Acts } from '../../parts/may.tsx'
+import { Acts, useMay } from '../../parts/may.tsx'
 import { NeighbourList } from '../../parts/neighbours.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { WhenSeen } from '../../parts/when-seen.tsx'
@@ -44,6 +44,7 @@ function Status({ incident, onAct, onMine }: Props) {
   const now = useNow()
   const { entity, key, severity, assignee, project, state } = incident
   const isHandled = state === 'handled'
+  const may = useMay('respond')
   return (
     <section className="card" aria-labelledby="rail-status">
       <h2 id="rail-status">Status</h2>
@@ -53,7 +54,7 @@ function Status({ incident, onAct, onMine }: Props) {
         <dt>Assigned</dt>
         <dd>
           {assignee ?? 'Nobody'}{' '}
-          {!isHandled && (
+          {!isHandled && may && (
             <button type="button" className="text-button" onClick={onMine}>
               Me
             </button>
@@ -66,7 +67,7 @@ function Status({ incident, onAct, onMine }: Props) {
             aria-label="Severity"
             data={Object.entries(SEVERITY_WORDS).map(([value, label]) => ({ value, label }))}
             value={severity}
-            disabled={isHandled}
+            disabled={isHandled || !may}
             allowDeselect={false}
             onChange={(value) => value && onAct({ action: 'severity', severity: value as Word })}
           />

@@ -12,6 +12,7 @@ import { useShown } from '../../lib/use-shown.ts'
 import { CredentialSelect } from '../../parts/credential-select.tsx'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -51,6 +52,7 @@ function ExistingServer({ name }: { name: string }) {
         )}
       </PageHead>
       {error && <Failed what="the MCP server" error={error} onRetry={() => void refetch()} />}
+      {!shown && !error && <LoadingRows />}
       {shown && <ServerForm key={round} stored={shown} onReload={() => void reload()} />}
       {shown && <ServerTools server={name} />}
     </>
@@ -148,21 +150,23 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
           onKeepMine={() => change.mutate(undefined)}
           {...(onReload ? { onTakeTheirs: takeTheirs(kept, onReload) } : {})}
         />
-        <Group>
-          <Button type="submit" loading={change.isPending}>
-            {stored ? 'Save' : 'Add MCP server'}
-          </Button>
-          {!stored && (
-            <Button
-              variant="default"
-              loading={attempt.isPending}
-              disabled={url.trim() === ''}
-              onClick={() => attempt.mutate(undefined)}
-            >
-              Test first
+        <Acts says>
+          <Group>
+            <Button type="submit" loading={change.isPending}>
+              {stored ? 'Save' : 'Add MCP server'}
             </Button>
-          )}
-        </Group>
+            {!stored && (
+              <Button
+                variant="default"
+                loading={attempt.isPending}
+                disabled={url.trim() === ''}
+                onClick={() => attempt.mutate(undefined)}
+              >
+                Test first
+              </Button>
+            )}
+          </Group>
+        </Acts>
         <TestOutcome result={attempt.data} isPending={attempt.isPending} />
         {attempt.data?.ok && <ListedTools tools={attempt.data.tools} />}
       </Stack>

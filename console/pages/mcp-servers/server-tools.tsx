@@ -8,6 +8,7 @@ import type { McpTestedTool, McpTestResult, McpTool } from '../../../schemas/typ
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Mark, type Tone } from '../../parts/mark.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { TextDiff } from '../../parts/text-diff.tsx'
 import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
@@ -30,14 +31,16 @@ export function ServerTools({ server }: { server: string }) {
         <Title order={2} id="tools">
           Tools
         </Title>
-        <Button
-          variant="default"
-          leftSection={<PlugZap size={16} aria-hidden />}
-          loading={test.isPending}
-          onClick={() => test.mutate(undefined)}
-        >
-          Test
-        </Button>
+        <Acts>
+          <Button
+            variant="default"
+            leftSection={<PlugZap size={16} aria-hidden />}
+            loading={test.isPending}
+            onClick={() => test.mutate(undefined)}
+          >
+            Test
+          </Button>
+        </Acts>
       </Group>
       <TestOutcome result={test.data} isPending={test.isPending} />
       {error && <Failed what="tools" error={error} onRetry={() => void refetch()} />}
@@ -200,9 +203,11 @@ function Review({ server, tool, onClose }: { server: string; tool: McpTool; onCl
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button loading={approve.isPending} onClick={() => approve.mutate(change.hash)}>
-            Approve
-          </Button>
+          <Acts>
+            <Button loading={approve.isPending} onClick={() => approve.mutate(change.hash)}>
+              Approve
+            </Button>
+          </Acts>
         </Group>
       </Stack>
     </Modal>

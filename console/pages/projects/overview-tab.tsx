@@ -12,6 +12,7 @@ import { count, money } from '../../lib/time.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { useFirstRows } from '../../parts/long-list.tsx'
 import { Mark } from '../../parts/mark.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -95,7 +96,10 @@ function Outline({ project }: { project: Project }) {
         many="sources"
         none={
           <>
-            No sources yet. <Link to={`/sources/new?project=${project.id}`}>Add a source</Link>
+            No sources yet.{' '}
+            <Acts>
+              <Link to={`/sources/new?project=${project.id}`}>Add a source</Link>
+            </Acts>
           </>
         }
       >
@@ -121,7 +125,10 @@ function Outline({ project }: { project: Project }) {
         many="triggers"
         none={
           <>
-            No triggers yet. <Link to={`/triggers/new?project=${project.id}`}>Add a trigger</Link>
+            No triggers yet.{' '}
+            <Acts>
+              <Link to={`/triggers/new?project=${project.id}`}>Add a trigger</Link>
+            </Acts>
           </>
         }
       >
@@ -143,7 +150,10 @@ function Outline({ project }: { project: Project }) {
         many="agents"
         none={
           <>
-            No agents yet. <Link to={`/agents/new?project=${project.id}`}>Add an agent</Link>
+            No agents yet.{' '}
+            <Acts>
+              <Link to={`/agents/new?project=${project.id}`}>Add an agent</Link>
+            </Acts>
           </>
         }
       >

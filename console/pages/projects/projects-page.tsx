@@ -1,7 +1,6 @@
 /** Projects: how each is doing, Default first. */
-import { Anchor, Badge, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
 import type { Project } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
@@ -9,7 +8,7 @@ import { KIND_WORDS } from '../../lib/fields.ts'
 import { foundWords } from '../../lib/runs.ts'
 import { count } from '../../lib/time.ts'
 import { LongList } from '../../parts/long-list.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { AddLink } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
@@ -24,11 +23,7 @@ export default function ProjectsPage() {
   return (
     <>
       <PageHead title="Projects">
-        <Acts>
-          <Button component={Link} to="/projects/new" leftSection={<Plus size={16} aria-hidden />}>
-            New project
-          </Button>
-        </Acts>
+        <AddLink to="/projects/new">New project</AddLink>
       </PageHead>
       {isPending && <LoadingRows />}
       {error && <Failed what="projects" error={error} onRetry={() => void refetch()} />}

@@ -1,7 +1,7 @@
 /** Skills: instructions that agents load when the task matches. */
 import { Button, FileButton, Group, Modal, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Plus, Upload } from 'lucide-react'
+import { Upload } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
@@ -11,7 +11,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { useShownFaults } from '../../lib/use-shown-faults.ts'
 import { useChoices } from '../../parts/choices.tsx'
 import { LongList } from '../../parts/long-list.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { Acts, AddLink } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -30,10 +30,8 @@ export default function SkillsPage() {
       <PageHead title="Skills">
         <Acts>
           <UploadSkill />
-          <Button component={Link} to="/skills/new" leftSection={<Plus size={16} aria-hidden />}>
-            Add skill
-          </Button>
         </Acts>
+        <AddLink to="/skills/new">Add skill</AddLink>
       </PageHead>
       {isPending && <LoadingRows />}
       {error && <Failed what="skills" error={error} onRetry={() => void refetch()} />}

@@ -6,6 +6,7 @@ import type { FieldCoverage, Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { notifications } from '../../lib/notices.ts'
 import { count, countEvents } from '../../lib/time.ts'
+import { Acts } from '../../parts/may.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'
 
@@ -80,7 +81,9 @@ function FieldRow({ field, source }: { field: FieldCoverage; source: Source }) {
         {field.is_label ? (
           <Badge tt="none">{field.is_key ? 'entity key' : 'label'}</Badge>
         ) : (
-          <AddLabel field={field.name} source={source} />
+          <Acts>
+            <AddLabel field={field.name} source={source} />
+          </Acts>
         )}
       </Table.Td>
     </Table.Tr>

@@ -115,7 +115,11 @@ function Overview({ source }: { source: Source }) {
         <Fact title="Refused since start">{count(source.health.rejected)}</Fact>
       </SimpleGrid>
       {source.mode === 'poll' && <Polls source={source} />}
-      {source.connector === 'webhook' && source.health.events_total > 0 && <DiscoverKept source={source} />}
+      {source.connector === 'webhook' && source.health.events_total > 0 && (
+        <Acts>
+          <DiscoverKept source={source} />
+        </Acts>
+      )}
       <HowToSend source={source} />
       {source.signed && (
         <Alert color="indigo" title="Signatures are checked">

@@ -1,7 +1,7 @@
 /** Every source with its health. */
 import { ActionIcon, Badge, Button, Group, Menu, Paper, SimpleGrid, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Ellipsis, FileJson, GitBranch, Plus } from 'lucide-react'
+import { Ellipsis, FileJson, GitBranch } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { Source } from '../../../schemas/types.ts'
@@ -11,7 +11,7 @@ import { copyText } from '../../lib/copy-text.ts'
 import { notifications } from '../../lib/notices.ts'
 import { count } from '../../lib/time.ts'
 import { LongList } from '../../parts/long-list.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { Acts, AddLink } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
@@ -30,11 +30,7 @@ export default function SourcesPage() {
   return (
     <>
       <PageHead title="Sources">
-        <Acts>
-          <Button component={Link} to="/sources/new" leftSection={<Plus size={16} aria-hidden />}>
-            Add source
-          </Button>
-        </Acts>
+        <AddLink to="/sources/new">Add source</AddLink>
       </PageHead>
       {isPending && <LoadingRows />}
       {error && <Failed what="sources" error={error} onRetry={() => void refetch()} />}
@@ -111,13 +107,15 @@ function SourceRow({ source }: { source: Source }) {
                 Copy ingest URL
               </Menu.Item>
             )}
-            {source.accepts.includes('pause') && <Menu.Item onClick={() => move('pause')}>Pause</Menu.Item>}
-            {source.accepts.includes('resume') && (
-              <Menu.Item onClick={() => move('resume')}>Resume</Menu.Item>
-            )}
-            <Menu.Item color="red" onClick={() => setDeleting(true)}>
-              Delete…
-            </Menu.Item>
+            <Acts>
+              {source.accepts.includes('pause') && <Menu.Item onClick={() => move('pause')}>Pause</Menu.Item>}
+              {source.accepts.includes('resume') && (
+                <Menu.Item onClick={() => move('resume')}>Resume</Menu.Item>
+              )}
+              <Menu.Item color="red" onClick={() => setDeleting(true)}>
+                Delete…
+              </Menu.Item>
+            </Acts>
           </Menu.Dropdown>
         </Menu>
         {deleting && (
@@ -152,31 +150,33 @@ function FirstSource() {
         A source is a system that sends events here. Its labels say whose timeline each event is on; sources
         that share a label are read together.
       </Text>
-      <SimpleGrid cols={{ base: 1, sm: 2 }} mt="sm" maw={680}>
-        {STARTS.map(({ preset, icon: Icon, title, text }) => (
-          <Paper
-            key={preset}
-            withBorder
-            p="md"
-            radius="md"
-            component={Link}
-            to={`/sources/new?preset=${preset}`}
-            ta="left"
-            style={{ textDecoration: 'none', color: 'inherit' }}
-          >
-            <Group gap="xs" mb={4}>
-              <Icon size={18} aria-hidden />
-              <Text fw={600}>{title}</Text>
-            </Group>
-            <Text size="sm" c="dimmed">
-              {text}
-            </Text>
-          </Paper>
-        ))}
-      </SimpleGrid>
-      <Button component={Link} to="/sources/new" variant="default" mt="xs">
-        Choose another connector
-      </Button>
+      <Acts says>
+        <SimpleGrid cols={{ base: 1, sm: 2 }} mt="sm" maw={680}>
+          {STARTS.map(({ preset, icon: Icon, title, text }) => (
+            <Paper
+              key={preset}
+              withBorder
+              p="md"
+              radius="md"
+              component={Link}
+              to={`/sources/new?preset=${preset}`}
+              ta="left"
+              style={{ textDecoration: 'none', color: 'inherit' }}
+            >
+              <Group gap="xs" mb={4}>
+                <Icon size={18} aria-hidden />
+                <Text fw={600}>{title}</Text>
+              </Group>
+              <Text size="sm" c="dimmed">
+                {text}
+              </Text>
+            </Paper>
+          ))}
+        </SimpleGrid>
+        <Button component={Link} to="/sources/new" variant="default" mt="xs">
+          Choose another connector
+        </Button>
+      </Acts>
     </Empty>
   )
 }

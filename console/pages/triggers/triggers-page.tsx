@@ -1,15 +1,13 @@
 /** Triggers: what each waits for, and how often it came. */
-import { Badge, Button, Group, Text } from '@mantine/core'
+import { Badge, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
-import { Link } from 'react-router'
 import type { Trigger } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { triggerPath } from '../../lib/paths.ts'
 import { count } from '../../lib/time.ts'
 import { LongList } from '../../parts/long-list.tsx'
 import { Mark } from '../../parts/mark.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { AddLink } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -26,11 +24,7 @@ export default function TriggersPage() {
   return (
     <>
       <PageHead title="Triggers">
-        <Acts>
-          <Button component={Link} to="/triggers/new" leftSection={<Plus size={16} aria-hidden />}>
-            Add trigger
-          </Button>
-        </Acts>
+        <AddLink to="/triggers/new">Add trigger</AddLink>
       </PageHead>
       {isPending && <LoadingRows />}
       {error && <Failed what="triggers" error={error} onRetry={() => void refetch()} />}
