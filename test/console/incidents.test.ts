@@ -12,7 +12,7 @@ import { evidenceItems, isChange, thresholdOf, valueLine } from '../../console/l
 import { pathOfIncident, runRole, stateWords } from '../../console/lib/incidents.ts'
 import { snoozeTimes } from '../../console/lib/snooze.ts'
 import { lasting, moment } from '../../console/lib/time.ts'
-import { claimWords } from '../../schemas/claim-words.ts'
+import { claimFault, claimLine, claimWords } from '../../schemas/claim-words.ts'
 import type { Event, Incident } from '../../schemas/types.ts'
 
 const T = '2026-11-20T08:00:00.000Z'
@@ -103,6 +103,15 @@ describe('an incident in words', () => {
     expect(claimWords({ held: 2, total: 2 })).toBe('2 of 2 claims hold')
     expect(claimWords({ held: 1, total: 2 })).toBe('1 of 2 claims holds')
     expect(pathOfIncident('inc_12', 'abc')).toBe('/incidents/12?firing=abc')
+  })
+
+  it('says of an unproved claim why it is, and not that it does not hold', () => {
+    const why = 'unproved: it rests on findings and memories alone'
+    expect(claimFault({ unproved: true, why })).toBe('Unproved: it rests on findings and memories alone')
+    expect(claimFault({ unproved: false, why: 'evt_9 is no event' })).toBe('Does not hold: evt_9 is no event')
+    const claim = { role: 'cause', text: 'full', events: ['evt_9'], ok: false, unproved: true, why } as const
+    const rest = { quote: null, number: null, count: null, was: null, now: null }
+    expect(claimLine({ ...rest, ...claim, events: [...claim.events] })).toBe(`cause: full; ${why} (evt_9)`)
   })
 
   it('tells times as short as they are clear', () => {

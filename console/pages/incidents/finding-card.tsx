@@ -3,6 +3,7 @@ import { Alert, Button, Modal, Stack } from '@mantine/core'
 import { Check, CircleHelp, Copy, X } from 'lucide-react'
 import { Fragment, useState } from 'react'
 import { Link } from 'react-router'
+import { claimFault } from '../../../schemas/claim-words.ts'
 import { textOfMarkdown } from '../../../schemas/plain-text.ts'
 import type { CheckedClaim, IncidentDetail } from '../../../schemas/types.ts'
 import { useCopy } from '../../lib/copy-text.ts'
@@ -90,7 +91,7 @@ function Claims({ claims, entity }: { claims: readonly CheckedClaim[]; entity: E
           )}
           <span style={{ overflowWrap: 'anywhere' }}>
             {claim.text}
-            {!claim.ok && claim.why && <b> Does not hold: {claim.why}</b>}
+            {!claim.ok && <b> {claimFault(claim)}</b>}
           </span>
           <span style={{ fontSize: 12 }}>
             <EventLinks ids={claim.events.slice(0, 2)} entity={entity ?? undefined} />

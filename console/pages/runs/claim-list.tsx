@@ -1,6 +1,7 @@
 /** Claims with whether the events hold them, and each event cited as a link into the timeline. */
 import { Badge, List, Text } from '@mantine/core'
 import { Check, CircleHelp, X } from 'lucide-react'
+import { claimFault } from '../../../schemas/claim-words.ts'
 import type { CheckedClaim } from '../../../schemas/types.ts'
 import { countEvents } from '../../lib/time.ts'
 import { EventLinks } from '../../parts/event-links.tsx'
@@ -70,9 +71,7 @@ export function ClaimList({ claims, entity }: Props) {
           </Text>
           {!claim.ok && (
             <Text size="sm" fw={600}>
-              {claim.unproved
-                ? 'Unproved: it has no quote, number or comparison to hold against its events'
-                : `Does not hold: ${claim.why ?? 'the events do not have it'}`}
+              {claimFault(claim)}
             </Text>
           )}
         </List.Item>
