@@ -8,12 +8,11 @@ import * as react from 'react/jsx-runtime'
 /** Embeddings, overrides and isolates (Unicode TR 9, 2). Marks, which order what is neutral alone, belong to such texts. */
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/g
 
-const escaped = (text: string): string =>
-  text.replace(TURNS, (turn) => `\\u${turn.charCodeAt(0).toString(16)}`)
+const escaped = (turn: string): string => `\\u${turn.charCodeAt(0).toString(16)}`
 
 function drawn(child: unknown): unknown {
-  if (typeof child === 'string') return escaped(child)
-  return Array.isArray(child) && child.some((one) => typeof one === 'string') ? child.map(drawn) : child
+  if (typeof child === 'string') return child.replace(TURNS, escaped)
+  return Array.isArray(child) ? child.map(drawn) : child
 }
 
 /** Components are given what they are given; what elements and fragments hold is drawn. */
@@ -21,7 +20,7 @@ const drawing =
   (make: typeof react.jsx): typeof react.jsx =>
   (type, props, key) => {
     const { children } = props as { children?: unknown }
-    const isDrawn = children !== undefined && (typeof type === 'string' || type === react.Fragment)
+    const isDrawn = children && (typeof type === 'string' || type === react.Fragment)
     return make(type, isDrawn ? { ...(props as object), children: drawn(children) } : props, key)
   }
 

@@ -4,11 +4,13 @@
  */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { Search } from 'lucide-react'
+import { Plus, Search } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
+import { Link } from 'react-router'
 import { count } from '../lib/time.ts'
 import { useFilters } from '../lib/use-filters.ts'
 import { useStillHere } from '../lib/use-still-here.ts'
+import { Acts } from './may.tsx'
 
 /** Rows at first, and each time more are asked for. */
 const ROWS = 50
@@ -110,5 +112,16 @@ export function NoneMatch({ of, many }: { of: number; many: string }) {
     <Text c="dimmed" size="sm" role="status">
       None of the {count(of)} {many} match.
     </Text>
+  )
+}
+
+/** The way to the form that adds one to a list, for those who may. */
+export function AddLink({ to, children }: { to: string; children: ReactNode }) {
+  return (
+    <Acts>
+      <Button component={Link} to={to} leftSection={<Plus size={16} aria-hidden />}>
+        {children}
+      </Button>
+    </Acts>
   )
 }

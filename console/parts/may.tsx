@@ -1,9 +1,8 @@
 /** Whoever may not act is offered no act: what would be refused is not shown, or says what it needs. */
-import { Button, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { Link, Outlet } from 'react-router'
+import { Outlet } from 'react-router'
 import { api } from '../client.ts'
 import { PageHead } from './page.tsx'
 
@@ -34,37 +33,6 @@ export function Acts({ scope = 'admin', says = false, children }: Props) {
   ) : null
 }
 
-/** The way to the form that adds one. @param isQuiet beside or below what the page is for */
-export function AddLink({
-  to,
-  isQuiet = false,
-  children,
-}: {
-  to: string
-  isQuiet?: boolean
-  children: ReactNode
-}) {
-  return (
-    <Acts>
-      <Button
-        component={Link}
-        to={to}
-        variant={isQuiet ? 'default' : undefined}
-        leftSection={<Plus size={16} aria-hidden />}
-      >
-        {children}
-      </Button>
-    </Acts>
-  )
-}
-
 /** Around pages that are a form and nothing else: what cannot be saved is not filled in. */
-export function FormPages() {
-  if (useMay()) return <Outlet />
-  return (
-    <>
-      <PageHead title="Read only" />
-      <Acts says>{null}</Acts>
-    </>
-  )
-}
+export const FormPages = () =>
+  useMay() ? <Outlet /> : <PageHead title="Changes need a key with scope admin." tab="Read only" />

@@ -1,5 +1,6 @@
 /** Incidents in the console: acts before they are answered and taken back, words, and the evidence pinned at its moment. */
 import { describe, expect, it } from 'vitest'
+import { claimFault } from '../../console/lib/claim-fault.ts'
 import {
   type Act,
   actBack,
@@ -12,7 +13,7 @@ import { evidenceItems, isChange, thresholdOf, valueLine } from '../../console/l
 import { pathOfIncident, runRole, stateWords } from '../../console/lib/incidents.ts'
 import { snoozeTimes } from '../../console/lib/snooze.ts'
 import { lasting, moment } from '../../console/lib/time.ts'
-import { claimFault, claimLine, claimWords } from '../../schemas/claim-words.ts'
+import { claimWords } from '../../schemas/claim-words.ts'
 import type { Event, Incident } from '../../schemas/types.ts'
 
 const T = '2026-11-20T08:00:00.000Z'
@@ -109,9 +110,6 @@ describe('an incident in words', () => {
     const why = 'unproved: it rests on findings and memories alone'
     expect(claimFault({ unproved: true, why })).toBe('Unproved: it rests on findings and memories alone')
     expect(claimFault({ unproved: false, why: 'evt_9 is no event' })).toBe('Does not hold: evt_9 is no event')
-    const claim = { role: 'cause', text: 'full', events: ['evt_9'], ok: false, unproved: true, why } as const
-    const rest = { quote: null, number: null, count: null, was: null, now: null }
-    expect(claimLine({ ...rest, ...claim, events: [...claim.events] })).toBe(`cause: full; ${why} (evt_9)`)
   })
 
   it('tells times as short as they are clear', () => {

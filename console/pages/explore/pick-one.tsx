@@ -3,8 +3,7 @@ import { Box, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, keys } from '../../client.ts'
 import { count } from '../../lib/time.ts'
-import { useFirstRows } from '../../parts/long-list.tsx'
-import { AddLink } from '../../parts/may.tsx'
+import { AddLink, useFirstRows } from '../../parts/long-list.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 
 export function PickOne({

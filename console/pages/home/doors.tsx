@@ -1,7 +1,7 @@
 /** Home where nothing was ever sent: three ways to begin. */
 import { Button, Code, Group, Loader, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { FlaskConical, Send, Sparkles } from 'lucide-react'
+import { FolderKanban, PlayCircle, Send } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { api, keys } from '../../client.ts'
@@ -18,7 +18,7 @@ export function Doors() {
       <Door icon={<Send size={18} aria-hidden />} title="Send an event">
         <FirstEvent />
       </Door>
-      <Door icon={<Sparkles size={18} aria-hidden />} title="Describe a goal">
+      <Door icon={<FolderKanban size={18} aria-hidden />} title="Describe a goal">
         <Text size="sm" mb="sm">
           Say what you want to know. svc drafts sources, triggers and agents; nothing is created until you
           apply them.
@@ -27,7 +27,7 @@ export function Doors() {
           Describe a goal
         </Button>
       </Door>
-      <Door icon={<FlaskConical size={18} aria-hidden />} title="Load the demo">
+      <Door icon={<PlayCircle size={18} aria-hidden />} title="Load the demo">
         <Text size="sm" mb="sm">
           A made-up shop: 90 minutes of history, one open incident, a scripted model. No network, no key; one
           button removes it.

@@ -14,7 +14,7 @@ import { AskAbout } from '../../parts/ask-about.tsx'
 import type { Span } from '../../parts/brush.tsx'
 import { IncidentList } from '../../parts/incident-list.tsx'
 import { KeysHelp, KeysHint, LIST_KEYS } from '../../parts/keys-help.tsx'
-import { Acts, AddLink } from '../../parts/may.tsx'
+import { Acts, useMay } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Severity } from '../../parts/severity.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -27,6 +27,7 @@ import { Strip } from './strip.tsx'
 const FRESH_MS = 5_000
 
 export function HomePage() {
+  const may = useMay()
   const [hours, setHours] = useState<number | null>(null)
   const { data, error, refetch } = useQuery({
     queryKey: ikeys.home(hours),
@@ -62,7 +63,7 @@ export function HomePage() {
       <div className="with-rail">
         <div className="main-column">
           <Strip strip={data.strip} onHours={setHours} onSpan={(span) => void onSpan(span)} />
-          {!data.checklist.trigger && <GoOn sources={data.sources} />}
+          {may && !data.checklist.trigger && <GoOn sources={data.sources} />}
           {data.incidents.length > 0 && <Incidents home={data} />}
           <NewestFindings findings={data.findings} />
           {data.state === 'quiet' && <OftenFired triggers={data.triggers} />}
@@ -71,11 +72,7 @@ export function HomePage() {
           <AgentsAtWork agents={data.agents} total={data.agents_total} />
           <SourcesCard sources={data.sources} counts={data.source_counts} total={data.sources_total} />
           <Today today={data.today} />
-          {!Object.values(data.checklist).every(Boolean) && (
-            <Acts>
-              <Checklist done={data.checklist} />
-            </Acts>
-          )}
+          {may && !Object.values(data.checklist).every(Boolean) && <Checklist done={data.checklist} />}
         </aside>
       </div>
       <KeysHelp keys={LIST_KEYS} />
@@ -96,7 +93,9 @@ function GoOn({ sources }: Pick<Home, 'sources'>) {
         somebody.
       </Text>
       <Group gap="xs">
-        <AddLink to={`/triggers/new?source=${asked}`}>Add a trigger</AddLink>
+        <Button component={Link} to={`/triggers/new?source=${asked}`}>
+          Add a trigger
+        </Button>
         <Button component={Link} to={`/explore?source=${asked}`} variant="default">
           See the events
         </Button>

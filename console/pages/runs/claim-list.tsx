@@ -1,8 +1,8 @@
 /** Claims with whether the events hold them, and each event cited as a link into the timeline. */
 import { Badge, List, Text } from '@mantine/core'
 import { Check, CircleHelp, X } from 'lucide-react'
-import { claimFault } from '../../../schemas/claim-words.ts'
 import type { CheckedClaim } from '../../../schemas/types.ts'
+import { claimFault } from '../../lib/claim-fault.ts'
 import { countEvents } from '../../lib/time.ts'
 import { EventLinks } from '../../parts/event-links.tsx'
 

@@ -1,14 +1,14 @@
 /** Agents that were at work: those of others, known from the GenAI spans that they send, and svc's own beside them. */
-import { Alert, Stack, Text } from '@mantine/core'
+import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useSearchParams } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import type { AgentActivity } from '../../../schemas/types.ts'
 import { agentPath } from '../../lib/paths.ts'
 import { count, money } from '../../lib/time.ts'
 import { agentTracesPath, TRACE_WINDOWS } from '../../lib/traces.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { Mark } from '../../parts/mark.tsx'
-import { AddLink } from '../../parts/may.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -53,9 +53,11 @@ function AgentList({ window }: { window: string }) {
             An agent that sends spans by OpenTelemetry’s conventions for generative AI (gen_ai.*) is shown
             here with its runs, cost and tools.
           </Text>
-          <AddLink to="/sources/new?connector=otlp" isQuiet>
-            Add OpenTelemetry
-          </AddLink>
+          <Acts>
+            <Button component={Link} to="/sources/new?connector=otlp" variant="default">
+              Add OpenTelemetry
+            </Button>
+          </Acts>
         </Empty>
       ) : (
         <Agents

@@ -1,15 +1,15 @@
 /** Metrics as series by name and labels: what each did in a window, drawn, and told in a table. */
-import { Alert, Box, Group, SimpleGrid, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
+import { Alert, Box, Button, Group, SimpleGrid, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useId, useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import type { MetricSeries, MetricSeriesResult } from '../../../schemas/types.ts'
 import { clock, count } from '../../lib/time.ts'
 import { figure, linePaths, type MetricQuery, readTraceQuery, TRACE_WINDOWS } from '../../lib/traces.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { FilterBar } from '../../parts/filter-bar.tsx'
-import { AddLink } from '../../parts/may.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { Below, Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { useNow } from '../../parts/use-now.ts'
@@ -58,9 +58,11 @@ function SeriesList({ query, isNarrowed }: { query: MetricQuery; isNarrowed: boo
             : 'Metrics are points that OpenTelemetry sends. Look further back, or add a source of OpenTelemetry.'}
         </Text>
         {!isNarrowed && (
-          <AddLink to="/sources/new?connector=otlp" isQuiet>
-            Add OpenTelemetry
-          </AddLink>
+          <Acts>
+            <Button component={Link} to="/sources/new?connector=otlp" variant="default">
+              Add OpenTelemetry
+            </Button>
+          </Acts>
         )}
       </Empty>
     )

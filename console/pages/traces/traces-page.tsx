@@ -15,7 +15,7 @@ import {
 import { useTab } from '../../lib/use-tab.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { Mark } from '../../parts/mark.tsx'
-import { AddLink } from '../../parts/may.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -99,9 +99,11 @@ function TraceList({ query, isNarrowed }: { query: TraceQuery; isNarrowed: boole
         {isNarrowed ? (
           older
         ) : (
-          <AddLink to="/sources/new?connector=otlp" isQuiet>
-            Add OpenTelemetry
-          </AddLink>
+          <Acts>
+            <Button component={Link} to="/sources/new?connector=otlp" variant="default">
+              Add OpenTelemetry
+            </Button>
+          </Acts>
         )}
       </Empty>
     )
