@@ -165,6 +165,8 @@ interface Hop {
   method: string
   headers: Record<string, string>
   body: Buffer | null
+  /** Who named it: an operator names the first, and what answered from the internet the next. */
+  audience: Audience | 'internet'
 }
 
 async function follow(
@@ -178,6 +180,7 @@ async function follow(
     method: request.method.toUpperCase(),
     headers: headersOf(request.headers ?? {}),
     body: request.body === undefined ? null : Buffer.from(request.body),
+    audience: request.audience,
   }
   const most = Math.min(request.redirects ?? 0, MAX_REDIRECTS)
   for (let followed = 0; ; followed++) {
@@ -197,15 +200,20 @@ async function follow(
 
 async function exchange(
   target: Target,
-  { method, headers, body }: Hop,
+  hop: Hop,
   request: EgressRequest,
   { signal }: Bound,
   { opened, resolve, allowPrivate }: Means,
   streamed: boolean,
 ): Promise<EgressAnswer | EgressFault> {
+  const { method, headers, body } = hop
   try {
     const addresses = await bounded(signal, addressesOf(target.host, resolve))
-    if (!mayReach(addresses, request.audience, allowPrivate)) return faultOf('not_allowed', NOT_ALLOWED)
+    const isOutside = mayReach(addresses, 'caller', false)
+    if (hop.audience === 'internet' ? !isOutside : !mayReach(addresses, hop.audience, allowPrivate))
+      return faultOf('not_allowed', NOT_ALLOWED)
+    // What is on the internet names no address of the private network, by whomever it was named itself.
+    if (isOutside) hop.audience = 'internet'
     const pool = await bounded(signal, opened())
     return await pool.run({
       ...{ target, addresses, method, headers, body, streamed, signal },
@@ -240,6 +248,7 @@ function redirect(hop: Hop, from: Target, status: number, location: string): Hop
     method: asGet ? 'GET' : hop.method,
     headers: Object.fromEntries(headers),
     body: asGet ? null : hop.body,
+    audience: hop.audience,
   }
 }
 

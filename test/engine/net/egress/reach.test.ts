@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ask, client, receiver } from './setup.ts'
 
+const EXCHANGE = '../../../../engine/net/exchange.ts'
 const NOT_ALLOWED = { ok: false, fault: 'not_allowed', message: 'target address is not allowed' }
 
 describe('a caller', () => {
@@ -180,6 +181,19 @@ describe('a redirect', () => {
     const from = await to('http://inside.example/')
     const egress = client({ resolve: async () => ['169.254.169.254'] })
     expect(await egress.send(ask(from.url, { redirects: 3 }))).toMatchObject(NOT_ALLOWED)
+  })
+
+  it('from the internet into the private network is not followed, even for an operator', async () => {
+    const canary = await receiver()
+    // Nothing of a test leaves the machine: what is outside is answered for.
+    const outside = { status: 302, headers: { location: canary.url }, body: Buffer.alloc(0) }
+    vi.doMock(EXCHANGE, () => ({
+      createPool: () => ({ run: async () => ({ ok: true, ...outside }), close() {} }),
+    }))
+    onTestFinished(() => vi.doUnmock(EXCHANGE))
+    const egress = client({ resolve: async () => ['8.8.8.8'] })
+    expect(await egress.send(ask('http://feed.example/', { redirects: 3 }))).toMatchObject(NOT_ALLOWED)
+    expect(canary.connections).toBe(0)
   })
 
   it.each(['file:///etc/passwd', 'http://u:p@127.0.0.1/'])('to %s is not followed', async (location) => {
