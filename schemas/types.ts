@@ -6626,6 +6626,8 @@ export interface Key {
 /** Answer of GET /api/keys. */
 export interface KeysResult {
   keys: Key[]
+  /** Pass as before for the next page; null at the end. */
+  next_before: string | null
   /** False on an open instance: keys may be made but are not checked. */
   enforced: boolean
   scopes: string[]
@@ -13376,6 +13378,8 @@ export interface Subscription {
 export interface SubscriptionsResult {
   /** Subscriptions. */
   subscriptions: Subscription[]
+  /** Pass as before for the next page; null at the end. */
+  next_before: string | null
 }
 /** Sent on a live tail when events were skipped because the reader was too slow. */
 export interface TailGap {

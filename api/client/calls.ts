@@ -152,12 +152,12 @@ export const getAgentTest = 'GET /api/agents/builtin/{name}/tests/{id}' as Call<
 export const subscribe = 'POST /subscribe' as Call<T.SubscriptionCreated, { body: T.SubscribeRequest }>
 /** Tell an address no more; one removed already is no error, an unknown one is. */
 export const unsubscribe = 'POST /unsubscribe' as Call<T.Done, { body: T.UnsubscribeRequest }>
-/** List subscriptions. */
-export const listSubscriptions = 'GET /api/subscriptions' as Call<T.SubscriptionsResult>
+/** List subscriptions, newest first. */
+export const listSubscriptions = 'GET /api/subscriptions' as Call<T.SubscriptionsResult, { limit?: number; before?: string }>
 /** Tell an address of every firing of a project, of triggers made later too. */
 export const subscribeProject = 'POST /api/projects/{id}/subscribe' as Call<T.SubscriptionCreated, { id: string; body: T.ProjectSubscribe }>
-/** Subscriptions of a project. */
-export const listProjectSubscriptions = 'GET /api/projects/{id}/subscriptions' as Call<T.SubscriptionsResult, { id: string }>
+/** Subscriptions of a project, newest first. */
+export const listProjectSubscriptions = 'GET /api/projects/{id}/subscriptions' as Call<T.SubscriptionsResult, { id: string; limit?: number; before?: string }>
 /** Remove a subscription of a project. */
 export const unsubscribeProject = 'DELETE /api/projects/{id}/subscribe/{sid}' as Call<T.Done, { id: string; sid: string }>
 /** Outside agents subscribed to a project. */
@@ -286,8 +286,8 @@ export const markFinding = 'POST /api/projects/{id}/results/{run}/mark' as Call<
 export const listFindings = 'GET /api/projects/{id}/findings' as Call<T.FindingsResult, { id: string; entity?: string; agent?: string; by?: 'incident' | 'finding'; limit?: number }>
 /** Record a finding; it carries the name of the key. */
 export const recordFinding = 'POST /api/projects/{id}/findings' as Call<T.FindingCreated, { id: string; body: T.FindingCreate }>
-/** Keys of the project. */
-export const listProjectKeys = 'GET /api/projects/{id}/keys' as Call<T.KeysResult, { id: string }>
+/** Keys of the project, newest first. */
+export const listProjectKeys = 'GET /api/projects/{id}/keys' as Call<T.KeysResult, { id: string; limit?: number; before?: string }>
 /** Make a key that reads the project and records findings in it. */
 export const createProjectKey = 'POST /api/projects/{id}/keys' as Call<T.KeyCreated, { id: string; body: T.ProjectKeyCreate }>
 /** What happened between two instants, or in the chain of one result. */
@@ -438,8 +438,8 @@ export const getAskSession = 'GET /api/ask/sessions/{id}' as Call<T.AskSessionDe
 export const saveAskSession = 'PUT /api/ask/sessions/{id}' as Call<T.AskSessionSaved, { id: string; body: T.AskSessionWrite }>
 /** Delete a conversation. */
 export const deleteAskSession = 'DELETE /api/ask/sessions/{id}' as Call<T.Done, { id: string }>
-/** List keys. */
-export const listKeys = 'GET /api/keys' as Call<T.KeysResult>
+/** List keys, newest first, revoked ones too. */
+export const listKeys = 'GET /api/keys' as Call<T.KeysResult, { limit?: number; before?: string }>
 /** Make a key; its secret is shown once. */
 export const createKey = 'POST /api/keys' as Call<T.KeyCreated, { body: T.KeyCreate }>
 /** Revoke a key. */

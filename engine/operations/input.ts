@@ -1,6 +1,7 @@
 /** What a call of an operation says, as it crosses to the thread that answers. */
 import type { Asked, Caller, Tell } from '../calls.ts'
 import type { WriteBy } from '../declared/declared.ts'
+import { fail } from '../errors.ts'
 
 /** What a call says. */
 export interface OperationInput<P = unknown, Q = unknown, B = unknown> {
@@ -32,6 +33,44 @@ export interface NetworkInput<P = unknown, Q = unknown, B = unknown> extends Ope
 /** Whether the credential has scope admin. */
 export const isAdmin = ({ caller }: Pick<OperationInput, 'caller'>): boolean =>
   caller.scopes.includes('admin')
+
+/* Pages of lists that are whole unless a `limit` is asked for. */
+
+/** Query fields of such a list. */
+export const PAGED = {
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 500,
+    description: 'Rows of a page, at most; absent: all there are.',
+  },
+  before: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 64,
+    description: 'next_before of the page before.',
+  },
+} as const
+
+export interface Page {
+  limit?: number | undefined
+  before?: string | undefined
+}
+
+/**
+ * A page of rows that are never taken out of their list.
+ * @throws SvcError invalid for a `before` that is the id of none
+ */
+export function pageOf<T extends { id: string }>(
+  all: readonly T[],
+  { limit = all.length, before }: Page,
+): { rows: T[]; next_before: string | null } {
+  const last = before === undefined ? -1 : all.findIndex(({ id }) => id === before)
+  if (before !== undefined && last < 0)
+    fail('invalid', 'before must be next_before of an earlier answer of the same list', { field: 'before' })
+  const rows = all.slice(last + 1, last + 1 + limit)
+  return { rows, next_before: last + 1 + limit < all.length ? rows.at(-1)!.id : null }
+}
 
 /* How a wide operation that takes too long is made smaller. */
 

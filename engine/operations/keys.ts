@@ -1,6 +1,6 @@
 /** API keys (SPEC.md, Keys; Authentication rules 1 to 3), and the logins they come of. */
 import { fail } from '../errors.ts'
-import { isAdmin } from './input.ts'
+import { isAdmin, PAGED, pageOf } from './input.ts'
 import { tagged } from './operation.ts'
 
 const operation = tagged('access')
@@ -11,14 +11,14 @@ export const keys = [
     route: 'GET /api/keys',
     scope: 'admin',
     role: 'reader',
+    query: PAGED,
     answer: 'keys-result.json',
     access: 'shows',
-    summary: 'List keys',
-    run: async (engine, { secured }) => ({
-      keys: await engine.listKeys(),
-      enforced: secured,
-      scopes: ['admin', 'ingest', 'read'],
-    }),
+    summary: 'List keys, newest first, revoked ones too',
+    run: async (engine, { secured, query }) => {
+      const { rows, next_before } = pageOf(await engine.listKeys(), query)
+      return { keys: rows, next_before, enforced: secured, scopes: ['admin', 'ingest', 'read'] }
+    },
   }),
   operation({
     id: 'createKey',

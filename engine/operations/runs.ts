@@ -1,7 +1,7 @@
 /** Agents at work: runs with their steps, repeated and cancelled; what an agent would be told, and cost. */
 import type { RerunRequest } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
-import { isAdmin, type OperationInput, SCENARIO_ADVICE } from './input.ts'
+import { isAdmin, type OperationInput, PAGED, pageOf, SCENARIO_ADVICE } from './input.ts'
 import { tagged } from './operation.ts'
 
 const operation = tagged('runs')
@@ -280,13 +280,15 @@ export const results = [
     route: 'GET /api/projects/{id}/keys',
     scope: 'admin',
     role: 'reader',
+    query: PAGED,
     answer: 'keys-result.json',
     access: 'shows',
-    summary: 'Keys of the project',
-    run: async (engine, { params, secured }) => {
+    summary: 'Keys of the project, newest first',
+    run: async (engine, { params, secured, query }) => {
       const id = await engine.projectId(params.id)
       const keys = (await engine.listKeys()).filter((key) => key.project === id)
-      return { keys, enforced: secured, scopes: ['read', 'findings'] }
+      const { rows, next_before } = pageOf(keys, query)
+      return { keys: rows, next_before, enforced: secured, scopes: ['read', 'findings'] }
     },
   }),
   resultOperation({

@@ -4,7 +4,7 @@
  */
 import type { FiringAcknowledge, WhyRecord } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
-import { isAdmin, type OperationInput } from './input.ts'
+import { isAdmin, type OperationInput, PAGED } from './input.ts'
 import { tagged } from './operation.ts'
 
 const operation = tagged('subscriptions')
@@ -67,9 +67,11 @@ export const subscriptions = [
     scope: 'read',
     projectKey: true,
     role: 'reader',
+    query: PAGED,
     answer: 'subscriptions-result.json',
-    summary: 'List subscriptions',
-    run: (engine, { caller }) => engine.listSubscriptions(isAdmin({ caller }) ? {} : { caller: caller.id }),
+    summary: 'List subscriptions, newest first',
+    run: (engine, { caller, query }) =>
+      engine.listSubscriptions({ ...(isAdmin({ caller }) ? {} : { caller: caller.id }), ...query }),
   }),
   operation({
     id: 'subscribeProject',
@@ -90,10 +92,11 @@ export const subscriptions = [
     route: 'GET /api/projects/{id}/subscriptions',
     scope: 'admin',
     role: 'reader',
+    query: PAGED,
     answer: 'subscriptions-result.json',
-    summary: 'Subscriptions of a project',
-    run: async (engine, { params }) =>
-      engine.listSubscriptions({ project: await engine.projectId(params.id) }),
+    summary: 'Subscriptions of a project, newest first',
+    run: async (engine, { params, query }) =>
+      engine.listSubscriptions({ project: await engine.projectId(params.id), ...query }),
   }),
   operation({
     id: 'unsubscribeProject',

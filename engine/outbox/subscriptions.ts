@@ -5,7 +5,7 @@
  */
 
 import { createHash, randomBytes } from 'node:crypto'
-import type { Subscription, SubscriptionCreated } from '../../schemas/types.ts'
+import type { Subscription, SubscriptionCreated, SubscriptionsResult } from '../../schemas/types.ts'
 import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
@@ -159,22 +159,47 @@ export function createSubscriptions({
   }
 }
 
-/** Subscriptions as they are listed. @param narrow to a credential's own, or a project's */
+/** What a list of subscriptions is narrowed to: a credential's own, or a project's; and which page of it. */
+export interface SubscriptionsFilter {
+  caller?: string | undefined
+  project?: string | undefined
+  /** Absent: all there are. */
+  limit?: number | undefined
+  /** next_before of the page before; it may have been removed since. */
+  before?: string | undefined
+}
+
+/** Subscriptions as they are listed, newest first. @throws SvcError invalid */
 export function listSubscriptions(
   db: Database,
-  narrow: { caller?: string | undefined; project?: string | undefined },
-): Subscription[] {
+  { caller, project, limit = -1, before }: SubscriptionsFilter,
+): SubscriptionsResult {
+  const from =
+    before === undefined
+      ? null
+      : db.prepare<[string], number>('SELECT created_at FROM subscriptions WHERE id = ?').pluck().get(before)
+  if (from === undefined)
+    fail('invalid', 'before must be next_before of an earlier answer of the same list', { field: 'before' })
   const rows = db
-    .prepare<[string | null, string | null, string | null, string | null], SubscriptionRow>(
-      `SELECT * FROM subscriptions WHERE removed_at IS NULL AND (? IS NULL OR caller = ?)
-         AND (? IS NULL OR project = ?) ORDER BY created_at DESC, id`,
+    .prepare<object, SubscriptionRow>(
+      `SELECT * FROM subscriptions WHERE removed_at IS NULL AND (@caller IS NULL OR caller = @caller)
+         AND (@project IS NULL OR project = @project)
+         AND (@from IS NULL OR created_at < @from OR (created_at = @from AND id > @before))
+       ORDER BY created_at DESC, id LIMIT @rows`,
     )
-    .all(narrow.caller ?? null, narrow.caller ?? null, narrow.project ?? null, narrow.project ?? null)
+    .all({
+      ...{ caller: caller ?? null, project: project ?? null },
+      ...{ from, before: before ?? null, rows: limit < 0 ? -1 : limit + 1 },
+    })
   const last = db.prepare<[string], LastDelivery>(
     `SELECT d.made_at, d.delivered_at, d.state, d.reason, f.dispatch_id FROM deliveries d
      JOIN firings f ON f.id = d.firing_id WHERE d.recipient = ? ORDER BY d.seq DESC LIMIT 1`,
   )
-  return rows.map((row) => present(row, last.get(row.id)))
+  const shown = limit < 0 ? rows : rows.slice(0, limit)
+  return {
+    subscriptions: shown.map((row) => present(row, last.get(row.id))),
+    next_before: rows.length > shown.length ? shown.at(-1)!.id : null,
+  }
 }
 
 /** What an address is subscribed to. `row`: the trigger's own, since another may get its name once it is deleted. */

@@ -13,7 +13,7 @@ import type {
   FiringMessage,
   FiringsResult,
   Label,
-  Subscription,
+  SubscriptionsResult,
   TriggerSpec,
   WhyRecord,
   WhyResult,
@@ -43,7 +43,7 @@ import {
   presentDelivery,
   requireDelivery,
 } from '../outbox/rows.ts'
-import { listSubscriptions } from '../outbox/subscriptions.ts'
+import { listSubscriptions, type SubscriptionsFilter } from '../outbox/subscriptions.ts'
 import { activeText, Backtest, explain, reachOf } from './core/index.ts'
 import { createHistory, ledgerAsOf } from './history.ts'
 import { firingMessage, renderPayload } from './message.ts'
@@ -92,10 +92,7 @@ export interface TriggerReads {
     filter: { reason?: string | undefined; before?: string | undefined; limit: number },
   ): Promise<EvaluationsResult>
   backtest(request: BacktestRequest, asked?: Asked): Promise<BacktestResult>
-  listSubscriptions(narrow: {
-    caller?: string | undefined
-    project?: string | undefined
-  }): Promise<{ subscriptions: Subscription[] }>
+  listSubscriptions(filter: SubscriptionsFilter): Promise<SubscriptionsResult>
 }
 
 /**
@@ -189,7 +186,7 @@ export function createTriggerReads(
         return evaluationsOf(ctx, trigger, { ...filter, limit: clamp(filter.limit, 200) })
       }),
     backtest: (request) => backtest(ctx, request, clock, snapshot),
-    listSubscriptions: (narrow) => snapshot(() => ({ subscriptions: listSubscriptions(db, narrow) })),
+    listSubscriptions: (filter) => snapshot(() => listSubscriptions(db, filter)),
   }
 }
 

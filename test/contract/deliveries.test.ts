@@ -273,6 +273,28 @@ describe('a subscription', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
+  it('is listed in pages, and one that is removed in between takes nothing along', async () => {
+    await open()
+    for (const name of ['a', 'b', 'c', 'd'])
+      await svc.post('/subscribe', { trigger: 'errs', url: `${receiver.url}${name}` })
+    const page = (query: string) =>
+      svc.get<{ subscriptions: { subscription_id: string }[]; next_before: string | null }>(
+        `/api/subscriptions${query}`,
+      )
+    const idsOf = ({ subscriptions }: Awaited<ReturnType<typeof page>>) =>
+      subscriptions.map((one) => one.subscription_id)
+    const all = idsOf(await page(''))
+    const first = await page('?limit=2')
+    await svc.post('/unsubscribe', { subscription_id: first.next_before })
+    const second = await page(`?limit=2&before=${first.next_before}`)
+    expect([idsOf(first), idsOf(second)]).toEqual([all.slice(0, 2), all.slice(2)])
+    expect(second.next_before).toBeNull()
+    expect(await svc.refused('GET', '/api/subscriptions?before=none')).toEqual([
+      400,
+      'before must be next_before of an earlier answer of the same list',
+    ])
+  })
+
   it('of a key may not point inside the network, one of an operator may', async () => {
     await open({ secured: true })
     const { secret } = await svc.post<{ secret: string }>('/api/keys', { name: 'k', scopes: ['read'] })

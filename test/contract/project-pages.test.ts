@@ -36,7 +36,7 @@ describe('what a project shows', () => {
     ['findings', { findings: [] }],
     ['wiring', { wakes: [{ trigger: 'checkout-errors', agent: 'checkout-first-look', enabled: true }] }],
     ['deletion', { deletes: expect.any(Array), keys: 0, events: 0 }],
-    ['keys', { keys: [], enforced: false, scopes: ['read', 'findings'] }],
+    ['keys', { keys: [], next_before: null, enforced: false, scopes: ['read', 'findings'] }],
   ]
 
   it.each(PAGES)('GET %s', async (page, shape) => {

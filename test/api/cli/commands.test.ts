@@ -249,7 +249,7 @@ describe('svc keys', () => {
       project_name: 'Alpha',
     }
     const ofAll = { ...key, id: 'k3', scopes: ['read'], source: null, project: null, project_name: null }
-    const listed = { keys: [key, ofProject, ofAll], enforced: false, scopes: [] }
+    const listed = { keys: [key, ofProject, ofAll], next_before: null, enforced: false, scopes: [] }
     const ran = await svc(['keys', ...(await daemon({ 'GET /api/keys': [200, listed] }))])
     expect(ran.out).toMatch(/k1 +ci +ingest \(source logs\) +active +2026-01-01T00:00:00Z +never/)
     expect(ran.out).toMatch(/k2 +ci +read \(project Alpha\) +active/)

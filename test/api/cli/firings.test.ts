@@ -445,14 +445,16 @@ describe('svc subscribe, unsubscribe and subscriptions', () => {
       last_delivery: { at: firing.fired_at!, status: 'failed', reason: 'HTTP 404', dispatch_id: ID },
     }
     const gone = { ...row, trigger: null, project: 'uc_1', disabled_at: '2026-11-20T13:00:00.000Z' }
-    const at = await daemon({ 'GET /api/subscriptions': [200, { subscriptions: [row, gone] }] })
+    const at = await daemon({
+      'GET /api/subscriptions': [200, { subscriptions: [row, gone], next_before: null }],
+    })
     const { out } = await svc(['subscriptions', ...at])
     expect(out).toMatch(/sub_1 +errs +https.* ops +root +failed 2026-11-20T12:00:00.000Z: HTTP 404\n/)
     expect(out).toMatch(/project uc_1.*off since 2026-11-20T13:00:00.000Z: the subscriber said: gone\n/)
   })
 
   it('says how to make the first one', async () => {
-    const at = await daemon({ 'GET /api/subscriptions': [200, { subscriptions: [] }] })
+    const at = await daemon({ 'GET /api/subscriptions': [200, { subscriptions: [], next_before: null }] })
     expect((await svc(['subscriptions', ...at])).out).toContain('svc subscribe <trigger> <url>')
   })
 })

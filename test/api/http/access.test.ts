@@ -231,6 +231,22 @@ describe('a secured instance', () => {
       (await door.call('GET', '/api/sources', undefined, { ...session, origin: 'http://evil.example' }))
         .status,
     ).toBe(403)
+  it('lists keys whole, or in pages', async () => {
+    const page = async (query: string) =>
+      (await door.call('GET', `/api/keys${query}`, undefined, door.as(ROOT))).json() as unknown as {
+        keys: { id: string }[]
+        next_before: string | null
+      }
+    const { keys: all, next_before } = await page('')
+    expect([all.length > 3, next_before]).toEqual([true, null])
+    const first = await page('?limit=2')
+    const rest = await page(`?before=${first.next_before}&limit=500`)
+    expect([...first.keys, ...rest.keys]).toEqual(all)
+    expect(rest.next_before).toBeNull()
+    const { status } = await door.call('GET', '/api/keys?before=none', undefined, door.as(ROOT))
+    expect(status).toBe(400)
+  })
+
     await door.call('DELETE', `/api/keys/${made.id}`, undefined, door.as(ROOT))
     expect((await door.call('GET', '/api/sources', undefined, session)).status).toBe(401)
   })

@@ -44,7 +44,10 @@ it('an answer that is no list is shaped too', async () => {
     return { ...((await perform(id, { ...input, asText: undefined })) as object), secret: 's3cret' }
   }
   try {
-    expect((await door.call('GET', '/api/subscriptions')).json()).toEqual({ subscriptions: [] })
+    expect((await door.call('GET', '/api/subscriptions')).json()).toEqual({
+      subscriptions: [],
+      next_before: null,
+    })
     expect(asked).toEqual(['listSubscriptions'])
   } finally {
     door.engine.perform = perform

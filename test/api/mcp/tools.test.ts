@@ -204,7 +204,7 @@ describe('the tools', () => {
     expect(joined.content).toMatchObject({ project, existing: false })
     expect(joined.content.secret).toMatch(/^whsec_/)
     await use('leave_project', { subscription_id: joined.content.subscription_id })
-    expect(await svc.get('/api/subscriptions')).toEqual({ subscriptions: [] })
+    expect(await svc.get('/api/subscriptions')).toEqual({ subscriptions: [], next_before: null })
   })
 
   it('hold a project, release it and finish one, held or not', async () => {
