@@ -23,6 +23,8 @@ const STREAMS_MAX = 256
 const BUSY_SHARE = 3 / 4
 /** What one credential may have at work, of all there may be, and all who have none together: the others find room. */
 const CREDENTIAL_SHARE = 1 / 4
+/** Of events: many producers may share a key and begin at once, and what is refused some of them lose. */
+const INGEST_SHARE = 1 / 2
 /** In place of a credential. */
 const NOBODY = ''
 /** Routes that are never refused for want of room. */
@@ -40,6 +42,9 @@ export function connectionBounds(handles: number | null): ConnectionBounds {
   const connections = Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, left))
   return { connections, streams: Math.min(STREAMS_MAX, Math.floor(connections * STREAMS_SHARE)) }
 }
+
+const shareOf = (pattern: string | null): number =>
+  pattern !== null && ALWAYS.has(pattern) ? INGEST_SHARE : CREDENTIAL_SHARE
 
 /** How a connection is used. */
 interface Use {
@@ -110,13 +115,13 @@ export class Connections {
 
   /**
    * Counts what a connection asks as a credential's, until it is answered.
-   * @param credential null: it comes without any, and need not have one
+   * @param credential null: it comes without any, and need not have one. @param pattern of the route
    * @throws SvcError too_many where as many are at work as may be
    */
-  hold(socket: Socket, credential: string | null): void {
+  hold(socket: Socket, credential: string | null, pattern: string | null): void {
     const use = (socket as Used)[USE]
     if (!use || use.holder !== undefined) return
-    const most = Math.max(1, Math.floor(this.bounds.connections * CREDENTIAL_SHARE))
+    const most = Math.max(1, Math.floor(this.bounds.connections * shareOf(pattern)))
     const holder = credential ?? NOBODY
     const held = this.held.get(holder) ?? 0
     if (held >= most)
@@ -124,7 +129,7 @@ export class Connections {
         'too_many',
         credential === null
           ? 'too many requests without a credential are at work; try again in a moment'
-          : `this credential has ${most} requests at work; wait for one to end`,
+          : `this credential has ${most} requests at work, as many as one may have: try again in a second, put more into one request, or give each program a key of its own`,
         { retryAfter: 1 },
       )
     this.held.set(holder, held + 1)

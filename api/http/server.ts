@@ -263,7 +263,8 @@ function guard(request: Checked, doors: Doors): void {
         : 'public'
       : (scopeOf(request.method, pattern) ?? 'admin')
   // Bodies without a credential may come slowly.
-  if (scope === 'public' && request.method !== 'GET') doors.connections.hold(request.raw.socket, null)
+  if (scope === 'public' && request.method !== 'GET')
+    doors.connections.hold(request.raw.socket, null, pattern)
   // A page that holds nothing may be opened from anywhere and needs no look at credentials.
   if (scope === 'public' && !pattern?.startsWith('/api/') && pattern !== '/health') return
   const { identity, cookie } = doors.auth.identify(request, pattern === '/health')
@@ -275,7 +276,7 @@ function guard(request: Checked, doors: Doors): void {
   if (doors.stopping() && pattern !== '/health')
     throw new SvcError('unavailable', 'the daemon is stopping', { retryAfter: 5 })
   if (scope === 'public') return
-  if (identity && isBounded(identity)) doors.connections.hold(request.raw.socket, identity.id)
+  if (identity && isBounded(identity)) doors.connections.hold(request.raw.socket, identity.id, pattern)
   const isSigned =
     scope === 'signed-or-ingest' && doors.auth.ingestRoute((request.params as { key: string }).key)?.signed
   if (identity?.project && !isSigned) {
