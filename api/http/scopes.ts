@@ -62,6 +62,16 @@ export const routesByHand: Readonly<Record<string, Scope>> = {
   'POST /remember': 'ingest',
 }
 
+/**
+ * Whether a call is made by hand and done again with each repeat, so that an Idempotency-Key would be passed over. Events
+ * have an answer that is kept; senders of other protocols (OTLP, Slack, git hosts, MCP) go by their own rules for repeats.
+ */
+export const isKeyless = (method: string, pattern: string | undefined): boolean =>
+  method === 'POST' &&
+  /^\/(api|oauth)\//.test(pattern ?? '') &&
+  pattern !== '/api/slack/events' &&
+  `POST ${pattern}` in routesByHand
+
 /** A path as the router has it: `{name}` is `:name`. */
 export const patternOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 

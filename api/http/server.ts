@@ -19,7 +19,7 @@ import { otlpRoutes } from '../otlp/routes.ts'
 import { startOtlpGrpc } from '../otlp/start.ts'
 import { startSyslog } from '../syslog/start.ts'
 import { Authenticator, checkAudience, type Identity, isBounded, requireScope } from './auth.ts'
-import { BodyBudget } from './body-budget.ts'
+import { BodyBudget, refuseIdempotencyKey } from './body-budget.ts'
 import { limitBodyTime } from './body-time.ts'
 import { Connections, connectionBounds } from './connections.ts'
 import { type Checked, DirectIngest } from './direct-ingest.ts'
@@ -47,7 +47,7 @@ import { sessionRoutes } from './routes/session.ts'
 import { slackRoutes } from './routes/slack.ts'
 import { tailRoutes } from './routes/tail.ts'
 import { telemetryRoutes } from './routes/telemetry.ts'
-import { type Scope, scopeOf } from './scopes.ts'
+import { isKeyless, type Scope, scopeOf } from './scopes.ts'
 import { sendSecurityHeaders } from './security-headers.ts'
 import { registerConsole } from './static.ts'
 import { SYSLOG_OFF, type SyslogSettings, type SyslogState } from './syslog-state.ts'
@@ -144,6 +144,7 @@ export async function buildServer({
   app.addHook('onRequest', (request, _reply, done) => {
     try {
       guard(request, doors)
+      if (isKeyless(request.method, request.routeOptions.url)) refuseIdempotencyKey(request)
     } catch (error) {
       return done(error as Error)
     }

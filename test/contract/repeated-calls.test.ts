@@ -124,6 +124,10 @@ describe('a call with an Idempotency-Key', () => {
     const NOT = 'this call takes no Idempotency-Key: each repeat is done again'
     expect(await refused('/api/agent/chat', { messages: [{ role: 'user', content: 'Why?' }] })).toBe(NOT)
     expect(await refused('/api/catalog/import', { yaml: 'sources: []' })).toBe(NOT)
+    for (const path of ['/api/session', '/api/logins', '/api/logins/exchange', '/api/oauth/decisions'])
+      expect(await refused(path, {}), path).toBe(NOT)
+    for (const path of ['/oauth/register', '/oauth/token', '/oauth/revoke'])
+      expect(await refused(path, {}), path).toBe(NOT)
     expect((await svc.call('POST', '/read', { selector: { a: 'b' } }, key('k'))).status).toBe(200)
     expect(await refused('/api/keys', { name: 'ci', scopes: ['read'] })).toBeUndefined()
     const bad = await svc.call('POST', '/api/keys', { name: 'x', scopes: ['read'] }, key('a b'))

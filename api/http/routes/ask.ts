@@ -3,7 +3,6 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AskCaller, fail, SvcError } from '../../../engine/index.ts'
 import type { AskRequest } from '../../../schemas/types.ts'
-import { refuseIdempotencyKey } from '../body-budget.ts'
 import type { Doors } from '../doors.ts'
 import { openEventStream, writeTo } from '../event-stream.ts'
 import { answers, body, fields, headers } from '../validate.ts'
@@ -29,7 +28,6 @@ export function askRoutes(app: FastifyInstance, doors: Doors): void {
       } as never,
     },
     async (request, reply) => {
-      refuseIdempotencyKey(request)
       const { turn } = await engine.ask(request.body, callerOf(request))
       await stream(request, reply, turn, 0)
     },
