@@ -80,7 +80,8 @@ function makeSchema(operation: Operation): object {
     summary,
     response: { ...answers(status, shown), ...(mayExist ? answers(200, shown) : {}) },
     ...(params ? { params: { type: 'object', properties: params } } : {}),
-    ...(query ? { querystring: querystring(query) } : {}),
+    // Of one that takes no query a field is refused, too: what `dry_run` asks of it would be done.
+    querystring: querystring(query ?? {}),
     ...(operation.body ? { body: body(operation.body) } : {}),
     ...(operation.optionalBody ? { body: optionalBody(operation.optionalBody) } : {}),
     ...(operation.takes ? takes(operation.takes) : {}),

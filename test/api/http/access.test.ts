@@ -149,6 +149,15 @@ describe('a secured instance', () => {
   })
 
   it('slows down guessing, and never locks a right token out', async () => {
+  it('refuses a query that a call does not take, and does nothing', async () => {
+    await door.call('POST', '/api/sources', { name: 'kept', connector: 'webhook' }, door.as(ROOT))
+    const answer = await door.call('DELETE', '/api/sources/kept?dry_run=true', undefined, door.as(ROOT))
+    expect([answer.status, answer.json().detail]).toEqual([400, 'dry_run is not a known field'])
+    const listed = await door.call('GET', '/api/sources?limit=1', undefined, door.as(ROOT))
+    expect([listed.status, listed.json().detail]).toEqual([400, 'limit is not a known field'])
+    expect((await door.call('DELETE', '/api/sources/kept', undefined, door.as(ROOT))).status).toBe(200)
+  })
+
     door.clock.at += 61_000
     const statuses = []
     for (let i = 0; i < 12; i++)
