@@ -36,7 +36,27 @@ export function notFound(request: FastifyRequest, reply: FastifyReply): unknown 
     const told = wrongMethod(request.method, path, methods)
     return sendProblem(reply, new SvcError('method_not_allowed', told, { allow }))
   }
-  return sendProblem(reply, new SvcError('not_found', unknown ?? `nothing is at ${path.slice(0, SAID_MAX)}`))
+  const said = `${unknown ?? `nothing is at ${path.slice(0, SAID_MAX)}`}${hintFor(path)}`
+  return sendProblem(reply, new SvcError('not_found', said))
+}
+
+/** Whether a name in the path is empty, as in `/api/sources/`: the router takes that for one, and nothing has it. */
+export const lacksName = ({ params }: FastifyRequest): boolean =>
+  Object.entries(params ?? {}).some(([name, value]) => name !== '*' && value === '')
+
+/** Where svc mcp listens, which many look for here. */
+const OF_MCP = /^\/(mcp|sse|messages)\/?$/
+
+/** Where what was looked for may be: the path that there is, which differs by what is often mistaken; else nothing. */
+function hintFor(path: string): string {
+  if (OF_MCP.test(path))
+    return ': svc mcp serves it, a process of its own (port 8788 unless told otherwise); here is /telemetry/mcp'
+  const plain = path.replace(/\/{2,}/g, '/').replace(/(.)\/+$/, '$1')
+  const bare = plain.replace(/^\/api(?=\/)/, '').replace(/^\/v\d+(?=\/)/, '')
+  const found = [plain, `/api${bare}`, bare, plain.toLowerCase()].find(
+    (other) => other !== path && other.length <= SAID_MAX && methodsOf(other).length > 0,
+  )
+  return found === undefined ? '' : `; did you mean ${found}?`
 }
 
 const wrongMethod = (method: string, path: string, methods: readonly string[]): string =>

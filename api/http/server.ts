@@ -27,7 +27,7 @@ import type { Doors, OtlpGrpcState, ServerConfig } from './doors.ts'
 import { checkHost, checkOrigin, checkRawHeaders, outcomeOf } from './guard.ts'
 import { asGet } from './head.ts'
 import { takeJson } from './json.ts'
-import { isApiPath, notFound } from './not-found.ts'
+import { isApiPath, lacksName, notFound } from './not-found.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { registerOpenapi } from './openapi.ts'
 import { serve } from './operations.ts'
@@ -141,14 +141,15 @@ export async function buildServer({
   limitBodyTime(app)
   refuseUnasked(app.server)
   readOutRefused(app, (socket) => doors.connections.refuse(socket))
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     try {
       guard(request, doors)
       if (isKeyless(request.method, request.routeOptions.url)) refuseIdempotencyKey(request)
     } catch (error) {
       return done(error as Error)
     }
-    done()
+    if (lacksName(request)) notFound(request, reply)
+    else done()
   })
   await registerOpenapi(app, config.version)
   for (const routes of order)

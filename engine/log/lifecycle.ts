@@ -70,7 +70,9 @@ export function move(
   event: LifecycleEvent,
 ): { from: string; state: string; snapshot: Snapshot; effects: Effect[] } {
   const queries = lifecycleQueries(db)
-  const row = queries.read(kind, id) ?? fail('not_found', `no ${kind} is named ${name}`)
+  const row =
+    queries.read(kind, id) ??
+    fail('not_found', `no ${kind} ${name === id ? 'has the id' : 'is named'} ${name}`)
   const before = JSON.parse(row.snapshot) as Snapshot
   const { accepted, snapshot, effects } = step(lifecycles[kind], before, event)
   if (!accepted) {

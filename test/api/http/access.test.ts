@@ -127,9 +127,35 @@ describe('a secured instance', () => {
     expect((await door.call('GET', '/api/nope')).status).toBe(401)
     const answer = await door.call('GET', '/api/nope', undefined, door.as(ROOT))
     expect([answer.status, answer.json().detail]).toEqual([404, 'unknown API path /api/nope'])
+    const nothing = async (path: string) => {
+      const { status, json } = await door.call('GET', path, undefined, door.as(ROOT))
+      return [status, json().detail]
+    }
+    for (const [path, other] of [
+      ['/api/sources/', '/api/sources'],
+      ['/api//sources', '/api/sources'],
+      ['/api/v1/runs/', '/api/runs'],
+      ['/api/READ', undefined],
+      ['/api/read', '/read'],
+    ] as const)
+      expect(await nothing(path)).toEqual([
+        404,
+        `unknown API path ${path}${other ? `; did you mean ${other}?` : ''}`,
+      ])
+    expect(await nothing('/triggers')).toEqual([404, 'nothing is at /triggers; did you mean /api/triggers?'])
+    expect((await nothing('/mcp'))[1]).toMatch(/^nothing is at \/mcp: svc mcp serves it/)
     for (const path of ['/query', '/derive'])
       expect((await door.call('POST', path, {}, door.as(ROOT))).json().detail).toContain('views were removed')
     expect((await door.call('GET', '/api/views/x', undefined, door.as(ROOT))).status).toBe(404)
+  })
+
+  it('refuses a query that a call does not take, and does nothing', async () => {
+    await door.call('POST', '/api/sources', { name: 'kept', connector: 'webhook' }, door.as(ROOT))
+    const answer = await door.call('DELETE', '/api/sources/kept?dry_run=true', undefined, door.as(ROOT))
+    expect([answer.status, answer.json().detail]).toEqual([400, 'dry_run is not a known field'])
+    const listed = await door.call('GET', '/api/sources?limit=1', undefined, door.as(ROOT))
+    expect([listed.status, listed.json().detail]).toEqual([400, 'limit is not a known field'])
+    expect((await door.call('DELETE', '/api/sources/kept', undefined, door.as(ROOT))).status).toBe(200)
   })
 
   it.each(['/api/%6beys', '//api/keys', '/api/keys/', '/API/keys', '/api/keys;a=b', '/mcp/../api/keys'])(
@@ -149,15 +175,6 @@ describe('a secured instance', () => {
   })
 
   it('slows down guessing, and never locks a right token out', async () => {
-  it('refuses a query that a call does not take, and does nothing', async () => {
-    await door.call('POST', '/api/sources', { name: 'kept', connector: 'webhook' }, door.as(ROOT))
-    const answer = await door.call('DELETE', '/api/sources/kept?dry_run=true', undefined, door.as(ROOT))
-    expect([answer.status, answer.json().detail]).toEqual([400, 'dry_run is not a known field'])
-    const listed = await door.call('GET', '/api/sources?limit=1', undefined, door.as(ROOT))
-    expect([listed.status, listed.json().detail]).toEqual([400, 'limit is not a known field'])
-    expect((await door.call('DELETE', '/api/sources/kept', undefined, door.as(ROOT))).status).toBe(200)
-  })
-
     door.clock.at += 61_000
     const statuses = []
     for (let i = 0; i < 12; i++)
@@ -214,6 +231,22 @@ describe('a secured instance', () => {
     expect(answer.json().detail).toContain(message)
   })
 
+  it('lists keys whole, or in pages', async () => {
+    const page = async (query: string) =>
+      (await door.call('GET', `/api/keys${query}`, undefined, door.as(ROOT))).json() as unknown as {
+        keys: { id: string }[]
+        next_before: string | null
+      }
+    const { keys: all, next_before } = await page('')
+    expect([all.length > 3, next_before]).toEqual([true, null])
+    const first = await page('?limit=2')
+    const rest = await page(`?before=${first.next_before}&limit=500`)
+    expect([...first.keys, ...rest.keys]).toEqual(all)
+    expect(rest.next_before).toBeNull()
+    const { status } = await door.call('GET', '/api/keys?before=none', undefined, door.as(ROOT))
+    expect(status).toBe(400)
+  })
+
   it('mints a key for a push source that opens that source alone, and goes with it', async () => {
     const first = await door.source('first')
     const second = await door.source('second')
@@ -240,22 +273,6 @@ describe('a secured instance', () => {
       (await door.call('GET', '/api/sources', undefined, { ...session, origin: 'http://evil.example' }))
         .status,
     ).toBe(403)
-  it('lists keys whole, or in pages', async () => {
-    const page = async (query: string) =>
-      (await door.call('GET', `/api/keys${query}`, undefined, door.as(ROOT))).json() as unknown as {
-        keys: { id: string }[]
-        next_before: string | null
-      }
-    const { keys: all, next_before } = await page('')
-    expect([all.length > 3, next_before]).toEqual([true, null])
-    const first = await page('?limit=2')
-    const rest = await page(`?before=${first.next_before}&limit=500`)
-    expect([...first.keys, ...rest.keys]).toEqual(all)
-    expect(rest.next_before).toBeNull()
-    const { status } = await door.call('GET', '/api/keys?before=none', undefined, door.as(ROOT))
-    expect(status).toBe(400)
-  })
-
     await door.call('DELETE', `/api/keys/${made.id}`, undefined, door.as(ROOT))
     expect((await door.call('GET', '/api/sources', undefined, session)).status).toBe(401)
   })
