@@ -1,7 +1,10 @@
 /**
- * An example of each body and answer, made of its schema: what the schema says itself (`examples`), else a value
- * that fits its form. One test holds that each fits its schema.
+ * An example of each body and answer, made of its schema: what the schema says itself (`examples`), else what the table
+ * below has for the name of a field, else a value that fits its form. Tests hold that each fits its schema, and that the
+ * server takes what is sent.
  */
+
+import { TEXTS } from './example-texts.ts'
 
 export interface Schema {
   $ref?: string
@@ -66,10 +69,12 @@ export function exampleOf(schema: Schema, find: (ref: string) => Schema, whole: 
     if (type === 'integer' || type === 'number') return number(one, type, at.name)
     if (type === 'boolean') return /^(ok|enabled|configured|delivered)$/.test(at.name)
     // What may be missing is, unless it is known what it looks like.
-    if (type === 'string')
-      return types.includes('null') && !(at.name in TEXTS) && one.format === undefined
+    if (type === 'string') {
+      const known = TEXTS[`${titleOf(at)}.${at.name}`] ?? TEXTS[at.name]
+      return types.includes('null') && known === undefined && one.format === undefined
         ? null
-        : text(one, at.name)
+        : text(one, at, known)
+    }
     return type === 'null' ? null : 'checkout'
   }
 
@@ -128,9 +133,11 @@ const NUMBERS: Readonly<Record<string, number>> = {
   output_tokens: 210,
 }
 
+/** @param known what the table has for it. @throws Error where nothing says what it looks like */
 function text(
-  { format, pattern, minLength = 0, maxLength = Number.MAX_SAFE_INTEGER, description }: Schema,
-  name: string,
+  { format, pattern, minLength = 0, maxLength = Number.MAX_SAFE_INTEGER }: Schema,
+  at: At,
+  known: string | undefined,
 ): string {
   if (format === 'date-time') return TIME
   const fits = (given: string | undefined) =>
@@ -138,11 +145,17 @@ function text(
     given.length >= minLength &&
     given.length <= maxLength &&
     (pattern === undefined || new RegExp(pattern, 'u').test(given))
-  // A sentence says best what its text is about; no example is Markdown.
-  const said = description && !/^\w+\.$/.test(description) ? description.replaceAll('`', '') : undefined
-  const known = TEXTS[name] ?? (/(_at|^at|^from|^to)$/.test(name) ? TIME : undefined)
-  return [known, pattern === undefined ? said : undefined, ...CANDIDATES].find(fits) ?? ''
+  const time = /(_at|^at|_ingest|^now|_seen)$/.test(at.name) ? TIME : undefined
+  const found = [known, time, ...(pattern === undefined ? [] : CANDIDATES)].find(fits)
+  if (found === undefined)
+    throw new Error(
+      `no example: say in api/http/document/examples.ts what ${titleOf(at)}.${at.name} looks like`,
+    )
+  return found
 }
+
+/** Title of the schema it is in: the nearest that has one. */
+const titleOf = ({ within }: At): string => within.at(-1)?.split('/').at(-1) ?? ''
 
 const TIME = '2026-11-20T12:00:00Z'
 
@@ -159,70 +172,3 @@ const CANDIDATES = [
   '3f79bb7b435b05321651daefd374cdc681dc06faa65e374e38337b88ca046dea',
   'index',
 ]
-
-const TEXTS: Readonly<Record<string, string>> = {
-  name: 'checkout',
-  names: 'checkout',
-  template: 'webhook_watch',
-  recipe: 'webhook_watch',
-  template_title: 'Webhook watch',
-  recipe_title: 'Webhook watch',
-  type: 'event_stream',
-  source_type: 'event_stream',
-  event_type: 'error',
-  state: 'active',
-  status: 'active',
-  value: 'A-1001',
-  by: 'operator',
-  actor: 'operator',
-  created_by: 'operator',
-  username: 'reader',
-  id: 'run_019aa2f3c4d57e8b9a0b1c2d3e4f5061',
-  run_id: 'run_019aa2f3c4d57e8b9a0b1c2d3e4f5061',
-  root_run_id: 'run_019aa2f3c4d57e8b9a0b1c2d3e4f5061',
-  dispatch_id: '019aa2f3c4d57e8b9a0b1c2d3e4f5061',
-  delivery_id: 'dlv_019aa2f3c4d57e8b9a0b1c2d3e4f5061',
-  subscription_id: 'sub_9f1c2e3a4b5d6071',
-  event_id: 'evt_42',
-  project: 'uc_4f2a91c07b',
-  source: 'gateway',
-  sources: 'gateway',
-  trigger: 'payment_errors',
-  agent: 'first-look',
-  entity: 'A-1001',
-  is: 'service=api',
-  owned_by: 'team=payments',
-  key: 'A-1001',
-  label: 'order',
-  connector: 'webhook',
-  url: 'https://example.com/hook',
-  endpoint: 'https://example.com/hook',
-  base_url: 'https://models.example.com/v1',
-  api_url: 'https://api.github.com',
-  description: 'Payments that were declined.',
-  detail: 'What was found, in a sentence.',
-  message: 'card declined',
-  text: 'card declined',
-  summary: 'Payments of order A-1001 were declined twice.',
-  headline: 'The card was declined twice.',
-  note: 'The card was declined twice; the customer tried another one.',
-  finding: 'The card was declined twice; the customer tried another one.',
-  prompt: 'Look at what happened to this order, and say what is to be done.',
-  question: 'What changed for checkout since noon?',
-  goal: 'Tell us when payments are declined more often than usual.',
-  verdict: 'resolved',
-  model: 'model-large',
-  version: '1.0.0',
-  definition_hash: '3f79bb7b435b',
-  fingerprint: '3f79bb7b435b0532',
-  window: '15m',
-  cooldown: '5m',
-  poll: '30s',
-  yaml: 'sources:\n  - name: gateway\n    connector: webhook\n',
-  why: 'Less noise at night.',
-  path: '/cooldown',
-  scopes: 'read',
-  accepts: 'pause',
-  kind: 'webhook',
-  title: 'Checkout',
-}

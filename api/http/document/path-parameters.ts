@@ -63,7 +63,10 @@ export const pathParameters: Readonly<Record<string, PathParameter>> = {
   'proposals/id': { description: 'Proposal.', example: 'prop_9f1c2e3a4b5d6071', pattern: '^prop_' },
   'providers/id': { description: 'Model provider; new makes one.', example: 'providera' },
   'chat/turn': { description: 'Turn.', example: 'ask_9f1c2e3a4b5d60719f1c2e3a4b5d6071', pattern: '^ask_' },
-  'sessions/id': { description: 'Conversation, as its maker named it.', example: 'checkout-outage' },
+  'sessions/id': {
+    description: 'Conversation, as its maker named it; or a client that was signed in.',
+    example: '9f1c2e3a4b5d60719f1c2e3a4b5d6071',
+  },
   'ingest/key': {
     description: 'Ingest key of a source, the last part of its address.',
     example: 'ik_3fT9aQ',

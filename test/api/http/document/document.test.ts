@@ -183,7 +183,35 @@ describe('B1: the API document', () => {
         for (const title of Object.keys(examples))
           expect(check(ids.get(title)!, components.examples[title]!.value), `${call} ${title}`).toBeNull()
   })
+
+  it('has an example of each call that is refused for nothing that is sent', async () => {
+    const door = await openDoor()
+    const refused: string[] = []
+    // A rename comes last: others name what it is of.
+    const calls = operations.toSorted((a, b) => +a.call.endsWith('/rename') - +b.call.endsWith('/rename'))
+    for (const { call, operationId, parameters, requestBody } of calls) {
+      if (requestBody === undefined || NOT_SENT.has(operationId)) continue
+      const [method, path] = call.split(' ') as [string, string]
+      const place = path.replaceAll(/\{(\w+)\}/g, (_, name) => {
+        const { example } = parameters!.find((one) => one.name === name && one.in === 'path') as Json
+        return encodeURIComponent(String(example))
+      })
+      const [[type, { example, examples }]] = Object.entries(requestBody.content) as [[string, Media]]
+      const shared = Object.values(examples ?? {})[0]
+        ?.$ref.split('/')
+        .at(-1)
+      const sent = shared === undefined ? example : components.examples[shared]!.value
+      const text = typeof sent === 'string' ? sent : JSON.stringify(sent)
+      const answer = await door.call(method, place, text, { 'content-type': type })
+      if ([400, 413, 415, 422].includes(answer.status)) refused.push(`${call}: ${answer.text}`)
+    }
+    await door.close()
+    expect(refused).toEqual([])
+  })
 })
+
+/** Calls that take their example only where there is more: events of a source, a model provider; or that ask GitHub. */
+const NOT_SENT = new Set(['discoverSource', 'ask', 'discoverModels', 'testModelProvider', 'createCredential'])
 
 function illustrated({ at, call, requestBody, responses }: (typeof operations)[number]) {
   const all = [
