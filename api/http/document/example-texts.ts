@@ -1,3 +1,29 @@
+/** Ids, each with the titles of the schemas it is one of. */
+const IDS: Readonly<Record<string, string>> = {
+  example_9f1c2e3a4b5d6071: 'AgentExample AgentTestExample',
+  test_019aa2f3c4d57e8b9a0b1c2d: 'AgentTest',
+  '9f1c2e3a4b5d60719f1c2e3a4b5d6071': 'AskSessionDetail AskSessionSaved AskSession',
+  ask_9f1c2e3a4b5d60719f1c2e3a4b5d6071: 'AskTurn',
+  evt_42: 'EvalEvent Event ExportedEvent InspectedEvent InspectedRecord RememberResult',
+  eval_019aa2f3c4d57e8b: 'EvalReportHandedIn EvalReportSummary',
+  'bad-deploy': 'EvalMeasured ScenarioFile',
+  'wakes:payment_errors>first-look': 'GraphEdge',
+  'trigger:payment_errors': 'GraphNode',
+  'key:5be1c09a': 'Identity',
+  inc_128: 'IncidentDetail Incident IncidentsChanged',
+  '5be1c09a': 'KeyCreated Key',
+  providera: 'ModelProvider ModelProvidersResult ModelProviderSaved AgentsResult',
+  custom: 'TracingSettings',
+  prop_9f1c2e3a4b5d6071: 'Proposal',
+  C024BE7LR: 'SlackChannel',
+  '5b8efff798038103d269b633813fc60c': 'TraceSummary Trace',
+  svc_client_5be1c09a: 'OauthRequest',
+  '9f1c2e3a4b5d6071': 'OauthSession',
+  shop: 'Workspace',
+  uc_4f2a91c07b:
+    'CatalogListing CrewProject ProjectCardSummary ProjectCard ProjectGraph ProjectPlanned ProjectSummary Project ResourceRow SkillSummary',
+}
+
 /**
  * What a text looks like, by the name of its field; `Title.field` where that name means something else in the schema of
  * that title. Examples of the API document are made of it (examples.ts).
@@ -344,4 +370,30 @@ export const TEXTS: Readonly<Record<string, string>> = {
   'PresetExample.from': 'https://docs.example.com/webhooks',
   'PresetLabel.from': 'repository.name',
   'AgentActivity.from': 'svc',
+  'Health.detail': 'storage is at 95 % of its limit; nothing is stored',
+  'Problem.detail': 'no source is named checkout',
+  'OauthProblem.detail': 'code is not known, or was used',
+  'OtlpProblem.detail': 'the body is not valid JSON',
+  'IngestExplained.detail': 'POST events here, as JSON or NDJSON',
+  'GraphNode.detail': 'webhook',
+  'GraphNode.reason': 'no event for 3 days',
+  'ProposedRole.reason': 'it has 12 values, and each event has one',
+  'SourceHealth.reason': 'nothing was received yet',
+  'Firing.reason': '6 events in 5m, more than 5',
+  'FiringDetail.reason': '6 events in 5m, more than 5',
+  'FiringMessage.reason': '6 events in 5m, more than 5',
+  'Delivery.reason': 'HTTP 503',
+  'Proposal.reason': 'the cooldown is right as it is',
+  'ProposalDecline.reason': 'the cooldown is right as it is',
+  'IncidentRun.reason': 'no model provider is set',
+  'CatalogSync.reason': '2 parts differ from the repository',
+  'ProposedRow.ts': '2026-11-20T12:00:00Z',
+  'PlanAgent.key': 'a1',
+  'PlanWake.key': 'k1',
+  'PlanWatch.key': 'w1',
+  'PlannedChange.key': 'payment_errors',
+  'ProjectObject.key': 'trigger',
+  ...Object.fromEntries(
+    Object.entries(IDS).flatMap(([id, titles]) => titles.split(' ').map((title) => [`${title}.id`, id])),
+  ),
 }
