@@ -337,9 +337,11 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     const told = row.firing_id === null ? null : parts.firing(row.firing_id, projects[0] ?? null)
     // One that is repeated in practice is told of the chain it was in, and is in none.
     const parent = row.parent_run_id === null ? undefined : queries.byId.get(row.parent_run_id)
+    // What an outside agent found is written after the run that it woke is made.
+    const upTo = Math.max(row.seq, parent?.seq ?? 0)
     const chain = row.depth
       ? queries.chain
-          .all(parent?.root_run_id ?? row.root_run_id, row.seq)
+          .all(parent?.root_run_id ?? row.root_run_id, upTo)
           .filter(
             (one) =>
               one.id !== row.id &&

@@ -164,6 +164,39 @@ describe('what an outside agent found', () => {
   }
   const OPERATOR = { by: { id: 'open', name: 'op' }, own: false }
 
+  it('wakes an agent by a trigger over findings, which is how one takes over on a verdict from outside', async () => {
+    const world = await openRunWorld()
+    onTestFinished(() => world.close())
+    const record = (verdict: string) =>
+      world.engine.recordFinding(world.project, { ...finding, verdict }, 'outsider', OPERATOR)
+    // The first finding makes their source.
+    await record('known')
+    await world.agent({ name: 'digger', model: 'm1' })
+    const byAgent = { field: 'agent', op: 'eq', value: 'outsider' } as const
+    const capacity = { field: 'verdict', op: 'eq', value: 'capacity' } as const
+    await world.trigger({
+      ...{ name: 'outside-capacity', sources: ['findings'], filters: [byAgent, capacity] },
+      ...{ condition: { event: 'any' }, cooldown: '30m' },
+    })
+    const wakes = [{ trigger: 'outside-capacity', agent: 'digger', enabled: true }]
+    await world.engine.wireProject(world.project, { wakes, handoffs: [] }, BY)
+    world.models.reply('m1', () => conclude({ summary: 'The pool.' }))
+    const dug = async () => (await world.settled()).filter(({ agent }) => agent === 'digger')
+    await record('known')
+    expect(await dug()).toEqual([])
+    await record('capacity')
+    const [run] = await dug()
+    expect(run).toMatchObject({ agent: 'digger', key: 'checkout', label: 'service', status: 'succeeded' })
+    // It is told all that the outside agent found, and its own finding wakes nobody.
+    const [prompt] = (await world.run(run!.id)).steps
+    expect(prompt!.data).toMatchObject({
+      message: expect.stringMatching(
+        /^You take over .*Agent outsider looked before you .*The pool is too small\./s,
+      ),
+    })
+    expect(await dug()).toHaveLength(1)
+  })
+
   it('is on the open incidents of its entity, as headline and result, and on no other', async () => {
     const world = await openRunWorld()
     onTestFinished(() => world.close())
