@@ -55,7 +55,12 @@ it('remembers of another entity on its timeline, by the label of its own unless 
   ])
   await post(error)
   expect(await settled()).toMatchObject([{ status: 'succeeded', tool_calls: 3 }])
-  for (const selector of [{ service: 'payments' }, { host: 'node-1' }, { service: 'checkout' }])
+  const remembered: Record<string, string>[] = [
+    { service: 'payments' },
+    { host: 'node-1' },
+    { service: 'checkout' },
+  ]
+  for (const selector of remembered)
     expect((await engine.read({ selector, event_types: ['observation'], window: '1h' })).rows).toMatchObject([
       { text: expect.stringContaining('It is slow on Mondays.') },
     ])
