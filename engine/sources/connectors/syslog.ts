@@ -60,7 +60,8 @@ function compileSyslog({ zone }: SyslogConfig): ReturnType<PushConnector['compil
     const record = objectOf(value)
     const said = plainLine(typeof record.message === 'string' ? record.message : (scalar(record.raw) ?? ''))
     const json = jsonLine(said.replace(CEE, ''))
-    const level = levelNamed(scalar(record.severity) ?? '')
+    // What a program says of its own line goes before what the shipper of a file gives to all.
+    const level = levelNamed(scalar(json?.level) ?? '') ?? levelNamed(scalar(record.severity) ?? '')
     const host = scalar(record.host) ?? scalar(record.from)
     const stamped: NonNullable<MappedEvent['stamped']> = host === undefined ? {} : { [ENTITY]: host }
     for (const name of STAMPED) {

@@ -72,6 +72,11 @@ describe('a syslog message', () => {
       ...{ user: 'ada', order: 'A7', said: 'inner', host: 'web-1', level: 'INFO' },
     })
     expect(Object.fromEntries(second!.strings)).toMatchObject({ user: 'bob', order: '8', host: 'web-1' })
+    // Shippers of files give all lines one severity: what the line says of itself goes before it.
+    expect(map('<133>1 - h shop: - - {"msg":"it broke","level":"error"}').stamped).toMatchObject({
+      ...{ severity: 'notice', level: 'ERROR' },
+    })
+    expect(map('<131>1 - h shop: - - {"msg":"it broke","level":30}').stamped!.level).toBe('ERROR')
   })
 
   it('that came as something else is refused', () => {
