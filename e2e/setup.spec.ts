@@ -319,8 +319,7 @@ base.describe('without a model', () => {
 
     await daemon.call('DELETE', path.replace('/setup', ''))
     await name(page).fill('Money')
-    await expect(page.getByRole('heading', { name: 'This project was deleted' })).toBeVisible()
-    await expect(page.getByRole('link', { name: 'Undo it under Changes' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'This project was deleted; undo it' })).toBeVisible()
   })
 
   base('the steps of a template are ready to be done once it is made', async ({ page, daemon }) => {

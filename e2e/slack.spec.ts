@@ -82,7 +82,7 @@ test('a person stores the bot token, chooses a channel for an agent, and its fin
   const card = page.getByRole('region', { name: 'Bot token' })
   await expect(card).toContainText('not set')
   const rights = page.getByRole('region', { name: 'Rights' })
-  await expect(rights).toContainText('With the bot token above they are listed here.')
+  await expect(rights).toContainText('A bot token above lists them.')
   await card.getByLabel('Bot token', { exact: true }).fill('not-a-token')
   await card.getByRole('button', { name: 'Save' }).click()
   await expect(card.getByRole('alert')).toContainText('it begins with xoxb-')

@@ -21,10 +21,10 @@ export const openTotal = ({ open }: IncidentCounts): number => open.critical + o
 
 type Stated = Pick<Incident, 'state' | 'assignee' | 'acknowledged' | 'snoozed' | 'handled' | 'opened_at'>
 
-/** Handled by nobody: in these words. */
+/** How it ended by itself. */
 const ENDED: Readonly<Record<string, string>> = {
-  quiet: 'Handled: quiet for 24 h',
-  deleted: 'Handled: its trigger was deleted',
+  quiet: ': quiet for 24 h',
+  deleted: ': trigger deleted',
 }
 
 /** "Open, unassigned", "mara has it, 8 min", "until 09:00, by jonas", "handled in 18 min by jonas". */
@@ -32,9 +32,7 @@ export function stateWords(incident: Stated, now: number): string {
   const { state, assignee, acknowledged, snoozed, handled, opened_at } = incident
   if (state === 'handled' && handled) {
     const took = lasting(Date.parse(handled.at) - Date.parse(opened_at))
-    return (
-      ENDED[handled.how] ?? `Handled in ${took} by ${handled.how === 'resolved' ? 'its trigger' : handled.by}`
-    )
+    return `Handled${ENDED[handled.how] ?? ` in ${took} by ${handled.how === 'resolved' ? 'its trigger' : handled.by}`}`
   }
   if (state === 'snoozed')
     return `Snoozed ${snoozed?.until ? `until ${moment(Date.parse(snoozed.until), now)}` : 'until it changes'}${
@@ -85,7 +83,7 @@ export function activityWords(row: IncidentActivity, now: number): string {
     case 'woken':
       return 'Snooze over'
     case 'handled':
-      return how === 'resolved' ? 'Handled: resolved' : (ENDED[how ?? ''] ?? 'handled')
+      return how === 'resolved' ? 'Handled: resolved' : ENDED[how!] ? `Handled${ENDED[how!]}` : 'handled'
     case 'reopened':
       return 'reopened'
     case 'note':

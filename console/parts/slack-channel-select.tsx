@@ -19,25 +19,22 @@ export function SlackChannelSelect({ value, onChange, error, label = FINDINGS }:
   const { data } = useQuery({ queryKey: slackKeys.channels, queryFn: slack.channels })
   const channels = data?.channels ?? []
   const isThere = useLocation().pathname === '/settings'
-  const why =
-    data && data.reason !== 'no_token' ? (
-      `None is listed: ${data.detail ?? 'the bot sees none'}.`
-    ) : isThere ? (
-      'With the bot token above they are listed here.'
-    ) : (
-      <>
-        A bot token under{' '}
-        <Anchor component={Link} to="/settings?tab=slack" target="_blank" size="xs" underline="always">
-          Settings, Slack
-        </Anchor>{' '}
-        lists them.
-      </>
-    )
+  const settings = (
+    <Anchor component={Link} to="/settings?tab=slack" target="_blank" size="xs" underline="always">
+      Settings, Slack
+    </Anchor>
+  )
+  const detail = data?.reason !== 'no_token' && data?.detail
   if (channels.length === 0)
     return (
       <TextInput
         label={label}
-        description={<>The id of a channel, such as C0123ABCD. {why}</>}
+        description={
+          <>
+            The id of a channel, such as C0123ABCD.{' '}
+            {detail || <>A bot token {isThere ? 'above' : <>under {settings}</>} lists them.</>}
+          </>
+        }
         value={value}
         onChange={(event) => onChange(event.currentTarget.value.trim())}
         error={error}

@@ -22,7 +22,7 @@ export function ConnectStep({ setup }: { setup: Setup }) {
   return (
     <Stack mt="md" maw={900}>
       <Text>
-        Everything is created. Now send events; this page shows the first of each source.
+        All is made. Send events now: the first of each source shows here.
         {once && hasKeys(once) && ' Keys are shown once: copy them before you leave.'}
       </Text>
       {connect.sources.map((source) => (
@@ -50,8 +50,8 @@ export function ConnectStep({ setup }: { setup: Setup }) {
         </Button>
         {waiting > 0 && (
           <Text size="sm" c="dimmed">
-            {waiting === 1 ? 'One source has' : `${waiting} sources have`} sent nothing yet; a test event can
-            be sent in the next step.
+            {waiting === 1 ? 'One source has' : `${waiting} sources have`} sent nothing yet: the next step
+            sends a test event.
           </Text>
         )}
       </Group>

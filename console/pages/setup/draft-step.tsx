@@ -54,7 +54,7 @@ function Progress({ setup, planning }: { setup: Setup; planning: SetupPlanning }
         {planning.instruction && <Text size="sm">“{planning.instruction}”</Text>}
         <StepList planning={planning} />
         <Text size="sm" c="dimmed">
-          This takes about a minute. You can leave this page: the draft is listed under Projects.
+          This takes about a minute. You can leave: the draft is under Projects.
         </Text>
       </Stack>
     </Paper>

@@ -33,10 +33,10 @@ export default function SetupPage() {
   if (error instanceof ApiError && error.status === 404)
     return (
       <>
-        <PageHead title={data ? data.plan?.name || data.name : 'Guided setup'} />
-        <Empty title={data ? 'This project was deleted' : `No setup here: ${error.message}`}>
-          <Button component={Link} to={data ? '/changes?tab=history' : '/projects'}>
-            {data ? 'Undo it under Changes' : 'Projects'}
+        <PageHead title="Guided setup" />
+        <Empty title={data ? 'This project was deleted; undo it under Changes' : error.message}>
+          <Button component={Link} to="/projects">
+            Projects
           </Button>
         </Empty>
       </>
