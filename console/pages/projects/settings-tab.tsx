@@ -15,6 +15,7 @@ import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Acts } from '../../parts/may.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
+import { Section } from '../../parts/section.tsx'
 import { ProjectKeys } from './project-keys.tsx'
 import { StepsOf, useTemplateOf } from './setup-steps.tsx'
 
