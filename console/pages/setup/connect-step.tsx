@@ -22,7 +22,7 @@ export function ConnectStep({ setup }: { setup: Setup }) {
   return (
     <Stack mt="md" maw={900}>
       <Text>
-        All is made. Send events now: the first of each source shows here.
+        Send events now: the first of each source shows here.
         {once && hasKeys(once) && ' Keys are shown once: copy them before you leave.'}
       </Text>
       {connect.sources.map((source) => (

@@ -57,7 +57,7 @@ export function usePlan(setup: Setup, given: Plan): EditedPlan {
     } catch (failed) {
       if (abort.signal.aborted) return
       const isUnreached = failed instanceof ApiError && failed.status === 0
-      const isRefused = failed instanceof ApiError && failed.status === 409
+      const isRefused = failed instanceof ApiError && failed.status > 403
       const isOther = isRefused && (await look().catch(() => false))
       if (abort.signal.aborted) return
       // What is newer is told by itself.
@@ -142,8 +142,12 @@ function useKept({ project, version: begun }: Setup) {
 
   /** After a refusal. @returns whether what is there now is another version */
   const look = useCallback(async () => {
-    const now = await setups.get(project)
-    queries.setQueryData(skeys.of(project), now)
+    // Where it is gone the page says so.
+    const now = await queries.fetchQuery({
+      queryKey: skeys.of(project),
+      queryFn: () => setups.get(project),
+      staleTime: 0,
+    })
     return now.version !== version.current
   }, [queries, project])
   return { version, keep, look }
