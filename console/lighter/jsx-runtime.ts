@@ -10,8 +10,11 @@ const TURNS = /[\u202a-\u202e\u2066-\u2069]/g
 
 const escaped = (turn: string): string => `\\u${turn.charCodeAt(0).toString(16)}`
 
+/** The text as it is drawn. */
+export const drawnText = (text: string): string => text.replace(TURNS, escaped)
+
 function drawn(child: unknown): unknown {
-  if (typeof child === 'string') return child.replace(TURNS, escaped)
+  if (typeof child === 'string') return drawnText(child)
   return Array.isArray(child) ? child.map(drawn) : child
 }
 

@@ -3,6 +3,7 @@ import { Typography } from '@mantine/core'
 import Markdown from 'markdown-to-jsx'
 import type { ComponentProps } from 'react'
 import { Link } from 'react-router'
+import { drawnText } from '../lighter/jsx-runtime.ts'
 
 const SAFE_LINK = /^(https?:\/\/|mailto:|\/(?!\/)|#)/i
 
@@ -18,6 +19,7 @@ const NESTED = Object.fromEntries(
   ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((heading) => [heading, { component: 'h3' }]),
 )
 
+/** The kit makes elements itself, not by JSX: what turns text around is taken out before. */
 export function MarkdownText({ text, isNested = false, linkTo = (href) => href }: MarkdownProps) {
   return (
     <Typography style={{ overflowWrap: 'anywhere' }}>
@@ -39,7 +41,7 @@ export function MarkdownText({ text, isNested = false, linkTo = (href) => href }
           },
         }}
       >
-        {text}
+        {drawnText(text)}
       </Markdown>
     </Typography>
   )
