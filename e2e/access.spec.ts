@@ -85,7 +85,7 @@ test('who may only read is told so before a form is filled in, and what a key la
   await goTo(page, `${daemon.url}/incidents`)
   await expect(page.getByRole('link', { name: /at least 1 within/ })).toBeVisible()
   await expect(page.getByRole('checkbox')).toHaveCount(0)
-  await press(page, 'a', 'e', '?')
+  await press(page, 'a', 'e', 'Shift+?')
   await expect(page.getByRole('dialog').getByRole('cell')).toContainText([
     'J, K',
     'Next',
