@@ -76,6 +76,7 @@ test('a replay opens at the newest moment, at the firing that is asked for, and 
         .replace(/limit=\d+/, 'limit=20'),
     })
   })
+  await page.clock.install()
   await goTo(page, `${daemon.url}/projects/${id}/replay`)
   // The last event of the last service.
   await expect(player(page)).toContainText('12 events in 5m')
@@ -85,12 +86,20 @@ test('a replay opens at the newest moment, at the firing that is asked for, and 
 
   // At the start nothing is loaded yet, until it is.
   const before = asked
+  await page.clock.pauseAt(Date.now() + 60_000)
   await page.getByRole('slider').focus()
   await page.getByRole('slider').press('Home')
-  await expect(player(page)).toContainText(/Not loaded yet|Loading|Before the first moment/)
+  await expect(player(page)).toContainText('Not loaded yet')
+  await page.clock.runFor(300)
   await expect(player(page)).toContainText('Before the first moment')
   expect(asked).toBeGreaterThan(before)
   await expect(page.getByRole('button', { name: 'Load later' })).toBeVisible()
+
+  // Straight on to the end, before the page has settled at the start, whose loading is not asked for once more.
+  await page.getByRole('slider').press('End')
+  await page.clock.runFor(300)
+  await expect(player(page)).toContainText('12 events in 5m')
+  await page.clock.resume()
 
   const span = `from=${encodeURIComponent(new Date(Date.parse(first.fired_at) - 60_000).toISOString())}`
   await page.goto(

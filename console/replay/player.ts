@@ -107,9 +107,9 @@ export function onTrack(
   const instant = instantOf(player, from, moments)
   const at = moments[player.index]
   const same = sameIn(now, at, player.index)
-  // One that is not loaded any more is where its instant is.
-  const index = same ?? placeAt({ moments: now as ReplayMoment[] }, instant).index
+  // Past its moment others may be known now that came since; one that is not loaded any more is where its instant is.
   const isAtMoment = same !== null && at !== undefined && Date.parse(at.at) === instant
+  const index = isAtMoment ? same : placeAt({ moments: now as ReplayMoment[] }, instant).index
   const position = isAtMoment ? to.positions[same]! : to.positionAt(instant)
   return { ...player, index, position }
 }

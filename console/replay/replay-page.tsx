@@ -183,7 +183,8 @@ function useLoading(playing: Playing, replay: Replay, pages: ReplayPages): LoadS
   const [settled] = useDebouncedValue(wanted, SETTLE_MS)
   const { isLoading, error, loadAround, loadLater, loadEarlier, stretch } = pages
   useEffect(() => {
-    if (settled === null || wanted === null || isLoading || error) return
+    // On the way elsewhere what was wanted before is there already: asked for again and again it would hold up the page.
+    if (settled === null || settled !== wanted || isLoading || error) return
     if (!isEmpty) loadAround(settled)
     else if (stretch && stretch.to < stretch.span.to) loadLater()
     else loadEarlier()

@@ -172,6 +172,17 @@ describe('the player on a stretch', () => {
     expect(instantOf(player, grown, now.moments)).toBe(Date.parse(later(301)))
   })
 
+  it('is past the moments that came before where it stands, once they are loaded', () => {
+    // It went to the end of the span, with the first moment as the last that was known.
+    const first = replayOf(moments.slice(0, 1))
+    const before = trackOf(first, 'compressed', { ...loaded, to: START + 300_500 })
+    const end = { ...seek(PAUSED_AT_START, before, before.length), index: 0 }
+    const there = trackOf(part, 'compressed', { ...loaded, to: span.to })
+    const player = onTrack(end, before, there, first.moments, moments)
+    expect(player.index).toBe(2)
+    expect(instantOf(player, there, moments)).toBe(span.to)
+  })
+
   it('goes to its instant where its moment is not loaded any more', () => {
     const now = replayOf([moment(100, { event_id: 'evt_100' })])
     const other = trackOf(now, 'compressed', { ...loaded, from: START, to: START + 150_000 })
