@@ -42,6 +42,7 @@ function gapsOf(pages: readonly Replay[]): ReplayGap[] {
   // What a page leaves out is no gap once the next one is there.
   for (const page of pages)
     for (const gap of page.gaps)
-      if (gap.kind !== 'truncated' || isLast(page)) known.set(`${gap.kind} ${gap.from} ${gap.message}`, gap)
+      if (gap.kind !== 'truncated' || isLast(page))
+        known.set(`${gap.kind} ${gap.from} ${gap.to} ${gap.message}`, gap)
   return [...known.values()]
 }

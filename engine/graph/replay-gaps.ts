@@ -90,12 +90,7 @@ type Message<T> = [message: string, at: T]
 
 function beforeMade({ project, from }: Scope, until: number): Message<number>[] {
   if (project.createdAt <= from) return []
-  return [
-    [
-      `the project was made at ${iso(project.createdAt)}: nothing is recorded of it before`,
-      Math.min(until, project.createdAt),
-    ],
-  ]
+  return [['nothing is recorded from before the project was made', Math.min(until, project.createdAt)]]
 }
 
 /** By retention, or with their source: of what is left out no row says when, so that it is told by what remains. */
@@ -108,7 +103,7 @@ function purged({ ctx, configurations, from }: Scope, until: number): Message<nu
     found.push([
       oldest === undefined
         ? 'the events are no longer kept'
-        : `events that came before ${iso(oldest)} are no longer kept, nor all of what they led to`,
+        : 'events from then are no longer kept, nor all of what they led to',
       oldest ?? until,
     ])
   const masked = new Set(ctx.names.masked())
@@ -149,7 +144,7 @@ function evidenceGone({ ctx }: Scope, drafts: readonly Draft[]): Message<number>
       const trigger = nodes[0]!.slice('trigger:'.length)
       return [
         [
-          `${missing} of the ${countWords(ids.length, 'event')} that ${trigger} fired for at ${iso(at)} are no longer kept`,
+          `${missing} of the ${countWords(ids.length, 'event')} of a firing of ${trigger} are no longer kept`,
           at,
         ],
       ]

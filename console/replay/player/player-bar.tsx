@@ -111,7 +111,7 @@ function Gaps({ replay: { gaps } }: { replay: Replay }) {
     <Fold title="Gaps" hint={gaps.length === 1 ? gapWords(gaps[0]!) : `${gaps.length} gaps`}>
       <ul className="replay-gaps">
         {gaps.map((gap) => (
-          <Text key={`${gap.kind} ${gap.from} ${gap.message}`} component="li" size="sm">
+          <Text key={`${gap.kind} ${gap.from} ${gap.to} ${gap.message}`} component="li" size="sm">
             {gapWords(gap)}
           </Text>
         ))}

@@ -373,9 +373,7 @@ describe('what is gone', () => {
     expect(story(replay, ['event'])).toEqual([])
     expect(story(replay, ['firing'])).toEqual(['firing fired'])
     const messages = replay.gaps.filter(({ kind }) => kind === 'purged').map(({ message }) => message)
-    expect(messages).toContainEqual(
-      expect.stringMatching(/^3 of the 3 events that t fired for at .* are no longer kept$/),
-    )
+    expect(messages).toContainEqual('3 of the 3 events of a firing of t are no longer kept')
     expect(messages).toContain('events of source app were purged')
   })
 })
