@@ -41,6 +41,42 @@ test('a node that another moved while one moves one stays where it was put', asy
     .poll(async () => (await positions()).map((one) => one.node))
     .toEqual(['agent:watch', 'source:gateway'])
   expect(await positions()).toContainEqual(theirs)
+  // The key takes back what was dragged, and nothing of the other's.
+  await page.keyboard.press('Control+z')
+  await expect.poll(positions).toEqual([theirs])
+  await page.keyboard.press('Control+y')
+  await expect.poll(async () => (await positions()).length).toBe(2)
+})
+
+test('a draft goes along when another renames the part that it changes', async ({ page, daemon }) => {
+  await edit(page, daemon)
+  await node(page, 'agent:watch').dblclick()
+  await promptOf(page).fill('Watch closely.')
+  await panelOf(page).getByRole('button', { name: 'Change in the draft' }).click()
+  await page.getByRole('button', { name: 'Review and apply' }).click()
+  const draft = page.getByRole('region', { name: 'Draft' })
+  await expect(draft.getByText('watch: prompt')).toBeVisible()
+  await daemon.call('POST', '/api/agents/builtin/watch/rename', { to: 'guard' })
+  await expect(draft.getByText('guard: prompt')).toBeVisible()
+  await draft.getByRole('button', { name: 'Apply', exact: true }).click()
+  await expect(page.getByText('0 created, 1 changed, 0 deleted.')).toBeVisible()
+  expect(await daemon.ask('GET', '/api/agents/builtin/guard')).toMatchObject({ prompt: 'Watch closely.' })
+})
+
+test('the draft of a project that another deletes waits until that is undone', async ({ page, daemon }) => {
+  await page.clock.install()
+  const id = await edit(page, daemon)
+  await node(page, 'agent:watch').dblclick()
+  await promptOf(page).fill('Watch closely.')
+  await panelOf(page).getByRole('button', { name: 'Change in the draft' }).click()
+  const { change_set: set } = await daemon.ask<{ change_set: number }>('DELETE', `/api/projects/${id}`)
+  await page.clock.fastForward(16_000)
+  await expect(page.getByText('Its draft is kept in this tab')).toBeVisible()
+  await daemon.call('POST', `/api/change-sets/${set}/undo`, {})
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(
+    page.getByRole('button', { name: 'Edit, 1 change' }).or(page.getByText('1 change', { exact: true })),
+  ).toBeVisible()
 })
 
 test('parts that others make and delete are offered, and no more, without opening the page again', async ({
@@ -72,6 +108,11 @@ test('a draft that deletes what another changed asks whose word holds, and their
   const theirs = draft.getByRole('radio', { name: 'Take theirs' })
   await theirs.focus()
   await theirs.press('Space')
+  await expect(theirs).toBeChecked()
+  // What others change elsewhere leaves what was chosen.
+  const again = page.waitForResponse(/draft\/preview/)
+  await daemon.call('POST', '/api/triggers/gateway-errors/pause', {})
+  await again
   await expect(theirs).toBeChecked()
   await draft.getByRole('button', { name: 'Rebase the draft' }).click()
   await expect(draft.getByText('Delete agent watch')).toHaveCount(0)

@@ -4087,6 +4087,10 @@ export interface DraftPreview {
   problems: DraftProblem[]
   /** Fields that others changed since its base. */
   conflicts: MergeConflict[]
+  /**
+   * Parts that others gave another name since its base, in the order in which they did. Operations go by the names of now.
+   */
+  renamed: DraftRename[]
   /** The project as it would be; null with problems or conflicts, and where the draft deletes it. */
   graph: null | ProjectGraph
   /** The catalog file, where it was asked for; null otherwise, and with problems or conflicts. */
@@ -4109,6 +4113,17 @@ export interface DraftProblem {
   field: string | null
   /** What is wrong, and the rule. */
   message: string
+}
+/** A part that got another name since a draft began. */
+export interface DraftRename {
+  /** Change-set that gave it. */
+  change_set: number
+  /** Kind of part. */
+  kind: string
+  /** Name before. */
+  from: string
+  /** Name since. */
+  to: string
 }
 /** A project as a graph: a projection of its parts and wiring. */
 export interface ProjectGraph {
@@ -11472,6 +11487,21 @@ export interface GatewayWrite {
   /** Bearer token, which wins over the key; blank keeps the stored one. */
   token?: string
 }
+/** Body of POST /api/projects/{id}/graph/positions: some nodes move, the others stay. */
+export interface GraphMoves {
+  /**
+   * Nodes with where they are put; of one that is named twice the last one counts.
+   *
+   * @maxItems 2000
+   */
+  put?: GraphPosition[]
+  /**
+   * Nodes that are laid out again.
+   *
+   * @maxItems 2000
+   */
+  forget?: string[]
+}
 /** Body of PUT /api/projects/{id}/graph/positions: replaces all of them. */
 export interface GraphPositionsWrite {
   /**
@@ -14252,6 +14282,7 @@ export interface SchemaTypes {
   'done.json': Done
   'draft-preview.json': DraftPreview
   'draft-problem.json': DraftProblem
+  'draft-rename.json': DraftRename
   'draft-started.json': DraftStarted
   'emit.json': Emit
   'entities-result.json': EntitiesResult
@@ -14575,6 +14606,7 @@ export interface SchemaTypes {
   'request-firing-acknowledge.json': FiringAcknowledge
   'request-firing-fetch.json': FiringFetch
   'request-gateway-write.json': GatewayWrite
+  'request-graph-moves.json': GraphMoves
   'request-graph-positions.json': GraphPositionsWrite
   'request-handled.json': Handled
   'request-histogram.json': HistogramRequest

@@ -296,6 +296,8 @@ export const getReplay = 'GET /api/projects/{id}/replay' as Call<T.Replay, { id:
 export const getProjectGraph = 'GET /api/projects/{id}/graph' as Call<T.ProjectGraph, { id: string }>
 /** Replace where people put nodes. */
 export const placeGraphNodes = 'PUT /api/projects/{id}/graph/positions' as Call<T.GraphPositions, { id: string; body: T.GraphPositionsWrite }>
+/** Put some nodes elsewhere, or forget where they were put; the others stay. */
+export const moveGraphNodes = 'POST /api/projects/{id}/graph/positions' as Call<T.GraphPositions, { id: string; body: T.GraphMoves }>
 /** What operations would do: plan, graph, problems, conflicts and catalog file; nothing is written. */
 export const previewDraft = 'POST /api/projects/{id}/draft/preview' as Call<T.DraftPreview, { id: string; body: T.DraftPreviewRequest }>
 /** Change history, newest first. */

@@ -4,7 +4,7 @@
  */
 
 import { articleOf, kindWord } from '../../schemas/kinds.ts'
-import type { PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
+import type { GraphPosition, PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
 import { forgetAgentTests, renameAgentTests } from '../agents/agent-tests.ts'
 import { forgetTools, renameTools } from '../agents/mcp-pins.ts'
 import type { ModelsAsked } from '../agents/models/providers.ts'
@@ -21,6 +21,7 @@ import { completeEdit, isNeeded } from '../documents/wiring.ts'
 import { fail } from '../errors.ts'
 import { renameInIncidents } from '../incidents/steps.ts'
 import { acceptedIn, refuseEvent } from '../log/lifecycle.ts'
+import { openSettings, type Settings } from '../log/settings.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
 import { WHERE } from '../model/credentials.ts'
 import {
@@ -36,6 +37,7 @@ import {
   type Rename,
   type Staged,
 } from '../model/documents.ts'
+import { positionsKey } from '../model/graph.ts'
 import { remadeWarnings } from '../model/plan.ts'
 import {
   DEFAULT_TEMPLATE,
@@ -349,6 +351,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
     ),
   }
   const projects = projectQueries(db)
+  const settings = openSettings(store, clock)
   const follow = {
     db,
     queries: projects,
@@ -381,8 +384,10 @@ export function openDeclared(parts: DeclaredParts): Declared {
     ],
     follow: (_edit, staged, stroke) => {
       for (const { kind, key, stored, doc } of staged)
-        if (doc && stored?.was !== undefined && kind !== 'project')
+        if (doc && stored?.was !== undefined && kind !== 'project') {
           moveParts(db, { kind, from: stored.was, to: key })
+          renameInPositions(settings, { kind, from: stored.was, to: key })
+        }
       followEdit(follow, staged, stroke)
       followDrafts(db, staged, stroke)
       for (const { kind, key, stored, doc, revive } of staged) {
@@ -435,6 +440,22 @@ function moveParts(db: StoreHandle['db'], { kind, from, to }: Rename): void {
   }
   if (kind === 'agent') renameAgentTests(db, from, to)
   if (kind === 'mcp_server') renameTools(db, from, to)
+}
+
+/** Where people put a part, and the destinations that go by an agent, in the drawings of projects. */
+function renameInPositions(settings: Settings, { kind, from, to }: Rename): void {
+  const kinds = kind === 'agent' ? [kind, 'destination:write_back', 'destination:github'] : [kind]
+  const names = new Map(kinds.map((one) => [`${one}:${from}`, `${one}:${to}`]))
+  const given = new Set(names.values())
+  for (const [key, put] of settings.under<GraphPosition[]>(positionsKey(''))) {
+    if (!put.some(({ node }) => names.has(node))) continue
+    // A part that had the name before, and is gone, leaves it its place.
+    const kept = put.filter(({ node }) => !given.has(node))
+    settings.put(
+      key,
+      kept.map((one) => ({ ...one, node: names.get(one.node) ?? one.node })),
+    )
+  }
 }
 
 /* Variables of the environment in documents that are written: only those that may be opened, and none in an address. */

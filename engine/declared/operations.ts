@@ -79,12 +79,7 @@ export function stageOperation(
   const kind = changeKindOf(operation.kind)
   const key = kind === 'project' ? (findProject(edit, operation.name) ?? operation.name) : operation.name
   if (operation.op !== 'put' && !edit.has(kind, key))
-    fail(
-      'not_found',
-      `${at}: no ${kindWord(kind)} is named ${operation.name}${
-        kind === 'project' ? '' : didYouMean(operation.name, edit.all(kind).keys())
-      }`,
-    )
+    fail('not_found', `${at}: ${absence(declared, edit, kind, operation.name)}`)
   if (operation.op === 'delete') {
     edit.removeAsSeen(kind, key, base)
     return
@@ -107,6 +102,16 @@ export function stageOperation(
   edit.put(kind, key, doc, base)
   if (kind === 'project' && operation.op === 'patch') stayOff(edit, key, spec)
   if (isPart(kind)) stageJoin(edit, kind, key, operation.project, now === undefined)
+}
+
+/** That a part is not there, with the name that it has now, or one that is meant perhaps. */
+function absence({ changes }: Declared, edit: Edit, kind: ChangeKind, name: string): string {
+  const none = `no ${kindWord(kind)} is named ${name}`
+  if (kind === 'project') return none
+  const now = changes.renames.nowOf(kind, name)
+  return now === null || !edit.has(kind, now)
+    ? none + didYouMean(name, edit.all(kind).keys())
+    : `${none}; it is called ${now} now`
 }
 
 /** Wakes of a patch that was checked, by name or as a list; null takes one away. */

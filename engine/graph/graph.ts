@@ -7,6 +7,7 @@ import type {
   DraftPreview,
   DraftPreviewRequest,
   DraftProblem,
+  GraphMoves,
   GraphNode,
   GraphPosition,
   GraphPositions,
@@ -171,22 +172,35 @@ export interface Positions {
   of(project: string, nodes: readonly { id: string }[]): GraphPosition[]
   /** Replaces all; of a node that is named twice the last one counts. */
   put(project: string, positions: readonly GraphPosition[]): void
+  /** Puts some and forgets some; the others stay where they are. @param nodes of the project: beyond the most that is kept those of others go first */
+  move(project: string, moves: GraphMoves, nodes: readonly { id: string }[]): void
   forget(project: string): void
 }
 
+/** Positions kept of a project at most, as many as are taken at once. */
+const POSITIONS_MAX = 2_000
+
 export function openPositions(store: StoreHandle, clock: Clock): Positions {
   const settings = openSettings(store, clock)
+  const stored = (project: string) => settings.get<GraphPosition[]>(positionsKey(project)) ?? []
+  const put = (project: string, positions: readonly GraphPosition[]): void => {
+    const last = new Map(positions.map((position) => [position.node, position]))
+    const sorted = [...last.values()].sort((a, b) => (a.node < b.node ? -1 : 1))
+    settings.put(positionsKey(project), sorted.length ? sorted : undefined)
+  }
   return {
     of: (project, nodes) => {
       const known = new Set(nodes.map(({ id }) => id))
-      return (settings.get<GraphPosition[]>(positionsKey(project)) ?? []).filter(({ node }) =>
-        known.has(node),
-      )
+      return stored(project)
+        .filter(({ node }) => known.has(node))
+        .sort((a, b) => (a.node < b.node ? -1 : 1))
     },
-    put: (project, positions) => {
-      const last = new Map(positions.map((position) => [position.node, position]))
-      const sorted = [...last.values()].sort((a, b) => (a.node < b.node ? -1 : 1))
-      settings.put(positionsKey(project), sorted.length ? sorted : undefined)
+    put,
+    move: (project, { put: moved = [], forget = [] }, nodes) => {
+      const left = stored(project).filter(({ node }) => !forget.includes(node))
+      const known = new Set([...nodes.map(({ id }) => id), ...moved.map(({ node }) => node)])
+      const fits = left.length + moved.length <= POSITIONS_MAX
+      put(project, [...left.filter(({ node }) => fits || known.has(node)), ...moved])
     },
     forget: (project) => settings.put(positionsKey(project), undefined),
   }
@@ -207,6 +221,8 @@ export interface GraphCalls extends GraphWrites {
 export interface GraphWrites {
   /** Replaces where people put nodes. @throws SvcError not_found */
   placeNodes(project: string, body: GraphPositionsWrite): Promise<GraphPositions>
+  /** Moves some nodes, whatever becomes of the others meanwhile. @throws SvcError not_found */
+  moveNodes(project: string, body: GraphMoves): Promise<GraphPositions>
   /** What a draft would do; nothing is written. @throws SvcError not_found */
   previewDraft(project: string, body: DraftPreviewRequest, by: WriteBy): Promise<DraftPreview>
 }
@@ -239,8 +255,12 @@ export function previewDraft(
     const stored =
       declared.kinds.project.find(project) ?? fail('not_found', `no project has the id or name ${project}`)
     const before = draft.yaml ? catalog.render() : null
+    const renamed = draft.base === undefined ? [] : declared.changes.renames.since(draft.base)
     const outcome = applied(parts, draft, by)
-    const nothing = { version, plan: null, problems: [], conflicts: [], graph: null, yaml: null }
+    const nothing = {
+      ...{ version, plan: null, problems: [], conflicts: [], graph: null, yaml: null },
+      renamed: renamed.map(({ changeSet, kind, from, to }) => ({ change_set: changeSet, kind, from, to })),
+    }
     if (!('plan' in outcome)) return { ...nothing, ...outcome }
     const isThere = declared.kinds.project.find(project) !== undefined
     const graph = isThere ? drawn(parts, project) : null
@@ -396,6 +416,12 @@ export function graphCalls(parts: GraphCallsParts): GraphCalls {
       const id = requireProject(declared, word)
       positions.put(id, body.positions)
       return { positions: positions.of(id, structure(id).nodes) }
+    },
+    moveNodes: async (word, body) => {
+      const id = requireProject(declared, word)
+      const { nodes } = structure(id)
+      positions.move(id, body, nodes)
+      return { positions: positions.of(id, nodes) }
     },
     previewDraft: async (word, body, by) =>
       previewDraft({ ...graph, catalog, catalogName, fill }, requireProject(declared, word), body, by),

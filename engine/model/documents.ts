@@ -2,21 +2,20 @@
  * What is declared on an instance: parts (source, trigger, agent, MCP server, skill) and projects,
  * each as one JSON document. A change-set edits documents; each kind says here how its documents
  * are stored, and is the only one that knows its table, its secrets and its lifecycle.
- * Where a part gets another name, `renamedBy` says what becomes of the documents that refer to it.
+ * Where a part gets another name, schemas/renamed.ts says what becomes of the documents that refer to it.
  */
 import type { FieldsOf } from '../../schemas/fields-of.ts'
 import { kindWord } from '../../schemas/kinds.ts'
+import { renamedIn } from '../../schemas/renamed.ts'
 import type {
   AgentSpec,
   EntitySpec,
   FieldChange,
-  Filter,
   McpServerSpec,
   MergeConflict,
   Operation,
   SkillSpec,
   SourceSpec,
-  ToolPolicy,
   TriggerSpec,
 } from '../../schemas/types.ts'
 import type { Caller } from '../calls.ts'
@@ -447,17 +446,6 @@ export class Edit {
   }
 }
 
-type Named<T> = Record<string, T>
-
-/** What a project says of parts by name. */
-interface Naming {
-  uses?: Partial<Record<PartKind, Named<object>>>
-  wakes?: Named<Named<unknown>>
-  handoffs?: Named<Named<Named<unknown>>>
-  plan?: Partial<Record<PartKind, Named<{ name: string }>>>
-  stopped?: { wakes?: Named<Named<true>>; triggers?: Named<true>; sources?: Named<true> }
-}
-
 export interface Rename {
   kind: Exclude<ChangeKind, 'project'>
   from: string
@@ -474,96 +462,9 @@ const referring: Readonly<Record<Rename['kind'], readonly ChangeKind[]>> = {
   entity: [],
 }
 
-/**
- * A document that refers to a part by its new name; the document itself where it does not refer to it.
- * @param readsFindings whether a trigger reads findings: its filters may name agents
- */
-function renamedIn(
-  kind: ChangeKind,
-  doc: Doc,
-  rename: Rename,
-  readsFindings: (doc: Doc) => boolean = () => false,
-): Doc {
-  if (kind === 'project') return projectWith(doc, rename)
-  if (kind === 'agent' && rename.kind === 'mcp_server') return agentWith(doc, rename)
-  if (kind !== 'trigger') return doc
-  if (rename.kind === 'source') return withField(doc, 'sources', rename)
-  return rename.kind === 'agent' && readsFindings(doc) ? withAgentInFilters(doc, rename) : doc
-}
-
 /** A document in the names of now. @param renames in the order in which they were made */
 export const renamedBy = (kind: ChangeKind, doc: Doc, renames: readonly Rename[]): Doc =>
   renames.reduce((now, rename) => renamedIn(kind, now, rename), doc)
-
-function withField(doc: Doc, field: string, { from, to }: Rename): Doc {
-  const names = doc[field] as readonly string[] | undefined
-  return names?.includes(from) ? { ...doc, [field]: names.map((name) => (name === from ? to : name)) } : doc
-}
-
-function agentWith(doc: Doc, rename: Rename): Doc {
-  const next = withField(doc, 'mcp_servers', rename)
-  const { from, to } = rename
-  const tools = next.tools as readonly ToolPolicy[] | undefined
-  if (!tools?.some(({ server }) => server === from)) return next
-  return { ...next, tools: tools.map((row) => (row.server === from ? { ...row, server: to } : row)) }
-}
-
-/** Findings that come carry the new name. */
-function withAgentInFilters(doc: Doc, { from, to }: Rename): Doc {
-  const isOld = (value: unknown) => String(value).toLowerCase() === from.toLowerCase()
-  const filters = doc.filters as readonly Filter[] | undefined
-  const isNamed = ({ field, op, value }: Filter) =>
-    field === 'agent' && (op === 'eq' || op === 'in') && [value].flat().some(isOld)
-  if (!filters?.some(isNamed)) return doc
-  const named = (value: Filter['value']): Filter['value'] =>
-    Array.isArray(value) ? value.map((one) => (isOld(one) ? to : one)) : isOld(value) ? to : value
-  return {
-    ...doc,
-    filters: filters.map((filter) => (isNamed(filter) ? { ...filter, value: named(filter.value) } : filter)),
-  }
-}
-
-/** A key given another name, in its place. */
-function withKey<T>(all: Named<T>, { from, to }: Rename): Named<T> {
-  if (!Object.hasOwn(all, from)) return all
-  return Object.fromEntries(Object.entries(all).map(([name, value]) => [name === from ? to : name, value]))
-}
-
-const mapped = <T>(all: Named<T>, change: (value: T) => T): Named<T> =>
-  Object.fromEntries(Object.entries(all).map(([name, value]) => [name, change(value)]))
-
-function projectWith(doc: Doc, rename: Rename): Doc {
-  const { kind, from, to } = rename
-  if (kind === 'entity') return doc
-  const { uses, wakes, handoffs, plan, stopped }: Naming = doc
-  const wired = <T>(all: Named<Named<T>>): Named<Named<T>> => {
-    if (kind === 'trigger') return withKey(all, rename)
-    return kind === 'agent' ? mapped(all, (agents) => withKey(agents, rename)) : all
-  }
-  const next: Naming = {}
-  if (uses?.[kind]) next.uses = { ...uses, [kind]: withKey(uses[kind], rename) }
-  if (wakes) next.wakes = wired(wakes)
-  if (handoffs && kind === 'agent')
-    next.handoffs = mapped(withKey(handoffs, rename), (verdicts) =>
-      mapped(verdicts, (targets) => withKey(targets, rename)),
-    )
-  if (plan?.[kind])
-    next.plan = {
-      ...plan,
-      [kind]: mapped(plan[kind], (one) => (one.name === from ? { ...one, name: to } : one)),
-    }
-  if (stopped)
-    next.stopped = {
-      ...stopped,
-      ...(stopped.wakes ? { wakes: wired(stopped.wakes) } : {}),
-      ...(kind === 'trigger' && stopped.triggers ? { triggers: withKey(stopped.triggers, rename) } : {}),
-      ...(kind === 'source' && stopped.sources ? { sources: withKey(stopped.sources, rename) } : {}),
-    }
-  const changed = Object.entries(next).filter(
-    ([field, value]) => JSON.stringify(value) !== JSON.stringify(doc[field]),
-  )
-  return changed.length ? { ...doc, ...Object.fromEntries(changed) } : doc
-}
 
 /** The name of now of what had a name at the beginning of these. */
 export const nameSince = (

@@ -371,6 +371,16 @@ export const graph = [
     run: (engine, { params, body }) => engine.placeNodes(params.id, body),
   }),
   operation({
+    id: 'moveGraphNodes',
+    route: 'POST /api/projects/{id}/graph/positions',
+    scope: 'admin',
+    role: 'writer',
+    body: 'request-graph-moves.json',
+    answer: 'graph-positions.json',
+    summary: 'Put some nodes elsewhere, or forget where they were put; the others stay',
+    run: (engine, { params, body }) => engine.moveNodes(params.id, body),
+  }),
+  operation({
     id: 'previewDraft',
     route: 'POST /api/projects/{id}/draft/preview',
     scope: 'admin',

@@ -88,6 +88,10 @@ describe('the graph of a project', () => {
       400,
     )
     expect((await svc.refused('PUT', path, {}))[0]).toBe(400)
+    const put = [{ node: 'agent:checkout-first-look', x: 1, y: 2 }]
+    expect(await svc.post(path, { put })).toEqual({ positions: [...put, ...positions] })
+    expect(await svc.post(path, { forget: ['trigger:checkout-errors'] })).toEqual({ positions: put })
+    expect((await svc.refused('POST', path, { forget: 'all' }))[0]).toBe(400)
   })
 })
 

@@ -2,7 +2,7 @@
  * A draft: what somebody means to change in a project, step by step. It is only a list of the
  * operations of a change-set; undo and redo move a cursor through it.
  */
-import type { DraftProblem, GraphPosition, Operation } from '../../../schemas/types.ts'
+import type { DraftProblem, GraphMoves, GraphPosition, Operation } from '../../../schemas/types.ts'
 import { nodeId } from './ids.ts'
 import { composed, patched, sharesValue } from './patch.ts'
 
@@ -43,14 +43,16 @@ export interface Draft {
   steps: readonly Step[]
   /** How many of the steps count; those after it were undone. */
   cursor: number
+  /** Change-set up to which it goes by the names that others gave to parts; absent: its base. */
+  renamed?: number
 }
 
 export const newDraft = (base: number): Draft => ({ base, steps: [], cursor: 0 })
 
 /** A step more; what was undone is dropped. */
-export function withStep({ base, steps, cursor }: Draft, step: Step): Draft {
-  const kept = [...steps.slice(0, cursor), step]
-  return { base, steps: kept, cursor: kept.length }
+export function withStep(draft: Draft, step: Step): Draft {
+  const steps = [...stepsOf(draft), step]
+  return { ...draft, steps, cursor: steps.length }
 }
 
 export const canUndo = ({ cursor }: Draft): boolean => cursor > 0
@@ -68,9 +70,10 @@ export const movedTo = (draft: Draft, cursor: number): Draft => ({
 })
 
 /** Without one of its steps; the others stay as they are. */
-export function withoutStep({ base, steps, cursor }: Draft, at: number): Draft {
+export function withoutStep(draft: Draft, at: number): Draft {
+  const { steps, cursor } = draft
   return {
-    base,
+    ...draft,
     steps: withoutSteps(steps, (_step, i) => i === at),
     cursor: at < cursor ? cursor - 1 : cursor,
   }
@@ -161,11 +164,21 @@ export function placesOf(draft: Draft): GraphPosition[] {
   return [...places.values()]
 }
 
-/** Positions with those of some nodes put elsewhere. */
-export const withPut = (now: readonly GraphPosition[], put: readonly GraphPosition[]): GraphPosition[] => [
-  ...now.filter(({ node }) => !put.some((place) => place.node === node)),
+/** Positions with those of some nodes put elsewhere, or forgotten. */
+export const withMoves = (
+  now: readonly GraphPosition[],
+  { put = [], forget = [] }: GraphMoves,
+): GraphPosition[] => [
+  ...now.filter(({ node }) => !forget.includes(node) && !put.some((place) => place.node === node)),
   ...put,
 ]
+
+/** What takes back that nodes were put elsewhere: they stand where they stood, or are laid out again. @param before as it was stored */
+export function moveBack(before: readonly GraphPosition[], put: readonly GraphPosition[]): GraphMoves {
+  const nodes = put.map(({ node }) => node)
+  const stood = before.filter(({ node }) => nodes.includes(node))
+  return { put: stood, forget: nodes.filter((node) => !stood.some((place) => place.node === node)) }
+}
 
 /** Index of the step an operation belongs to, by the operation's index in the whole; null: there is none. */
 export const stepOf = (draft: Draft, operation: number): number | null =>
@@ -186,15 +199,15 @@ export function tidyStep(positions: readonly GraphPosition[], nodes?: readonly s
 }
 
 /**
- * Stored positions as the draft goes from one list of steps that count to another: what a step laid out again is put
+ * What moves as the draft goes from one list of steps that count to another: what a step laid out again is put
  * back where it counts no more, unless somebody has put it elsewhere since, and is forgotten where it counts again.
- * @returns null where nothing moves
+ * @param positions as they are stored. @returns null where nothing moves
  */
-export function positionsAfter(
+export function movesAfter(
   positions: readonly GraphPosition[],
   from: readonly Step[],
   to: readonly Step[],
-): GraphPosition[] | null {
+): GraphMoves | null {
   const gone = from.filter((step) => step.tidied && !to.includes(step))
   const back = to.filter((step) => step.tidied && !from.includes(step))
   if (gone.length + back.length === 0) return null
@@ -202,6 +215,9 @@ export function positionsAfter(
   // The last that was laid out again was done over what those before it had left.
   for (const { tidied } of gone.toReversed())
     for (const place of tidied!.before) if (!now.has(place.node)) now.set(place.node, place)
-  for (const { tidied } of back) for (const node of tidied!.nodes ?? [...now.keys()]) now.delete(node)
-  return [...now.values()]
+  const forget = back.flatMap(({ tidied }) => tidied!.nodes ?? [...now.keys()])
+  return {
+    put: [...now.values()].filter((place) => !positions.includes(place) && !forget.includes(place.node)),
+    forget,
+  }
 }

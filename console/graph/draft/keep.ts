@@ -32,9 +32,10 @@ function blanked(operation: Operation, at: number, secrets: readonly SecretField
 export function draftOfText(text: string | null): Draft | null {
   if (text === null) return null
   try {
-    const { version, base, steps, cursor } = JSON.parse(text) as Draft & { version: number }
+    const { version, ...draft } = JSON.parse(text) as Draft & { version: number }
+    const { base, steps } = draft
     if (version !== VERSION || typeof base !== 'number' || !Array.isArray(steps)) return null
-    return { base, steps, cursor }
+    return draft
   } catch {
     // Whatever stands there, it is no draft of ours.
     return null

@@ -10,7 +10,7 @@ import { lazyFrom } from '../../lib/chunks.ts'
 import { isOutermost } from '../../lib/escape.ts'
 import { PlannedSources, plannedSource } from '../../lib/planned-sources.ts'
 import { LoadingRows } from '../../parts/states.tsx'
-import { operationsOf, withPut } from '../draft/draft.ts'
+import { operationsOf } from '../draft/draft.ts'
 import { findEdge, findNode } from '../draft/ids.ts'
 import type { GraphMarks } from '../types.ts'
 import { AppliedNote } from './changes/applied-note.tsx'
@@ -25,7 +25,9 @@ import { usePositions } from './state/use-positions.ts'
 import { type Opened, type Session, useSession } from './state/use-session.ts'
 import { VerdictDialog } from './verdict-dialog.tsx'
 
-const DraftPanel = lazyFrom(() => import('./changes/draft-panel.tsx'))('DraftPanel')
+const draftPanel = lazyFrom(() => import('./changes/draft-panel.tsx'))
+const DraftPanel = draftPanel('DraftPanel')
+const Following = draftPanel('Following')
 const EdgePanel = lazyFrom(() => import('./panel/edge-panel.tsx'))('EdgePanel')
 const GonePanel = lazyFrom(() => import('./panel/gone-panel.tsx'))('GonePanel')
 const ListEditor = lazyFrom(() => import('./list/list-editor.tsx'))('ListEditor')
@@ -65,6 +67,11 @@ export function ProjectEditor({ live, marks, onVisit, empty }: Props) {
       )}
       <PasteDialog found={pasting.found} onClose={pasting.cancel} onPaste={pasting.paste} />
       <VerdictDialog handing={session.handing} />
+      {editor.preview.answer?.renamed.length ? (
+        <Suspense>
+          <Following editor={editor} />
+        </Suspense>
+      ) : null}
       <VisuallyHidden role="status" aria-live="polite">
         {editor.said}
       </VisuallyHidden>
@@ -233,7 +240,7 @@ function Draft({ session }: { session: Session }) {
         session.begin()
         editor.say('The draft is applied.')
         // Where new nodes were dropped is kept with where others were put.
-        if (result.places.length) positions.change((now) => withPut(now, result.places))
+        if (result.places.length) positions.move({ put: result.places })
       }}
     />
   )

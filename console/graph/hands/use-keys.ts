@@ -5,6 +5,7 @@
 import { useReactFlow } from '@xyflow/react'
 import { type FocusEvent, type KeyboardEvent, type RefObject, useCallback, useRef, useState } from 'react'
 import type { Canvas } from '../canvas.ts'
+import { partOf } from '../draft/ids.ts'
 import { isSeen } from '../drawing/fit.ts'
 import { kindFold } from '../drawing/fold.ts'
 import { type Arrow, nextNode } from '../drawing/walk.ts'
@@ -41,6 +42,8 @@ export function useKeys(canvas: Canvas, root: RefObject<HTMLDivElement | null>) 
     if (isTyping(event.target) || id === null) return
     if (ARROWS.includes(event.key) && !event.altKey && !event.ctrlKey && !event.metaKey)
       walk(id, event.key as Arrow)
+    else if (event.key.toLowerCase() === 'a' && (event.ctrlKey || event.metaKey))
+      canvas.onSelect(drawn.nodes.flatMap(({ id }) => (partOf(id) ? id : [])))
     else if (event.key === 'Enter') {
       if (id.startsWith('group:')) unfold(id)
       else canvas.onOpen?.(id)

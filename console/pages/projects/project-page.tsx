@@ -54,6 +54,12 @@ export default function ProjectPage() {
       <>
         <PageHead title="Project" />
         <Failed what="the project" error={error} onRetry={() => void refetch()} />
+        {error instanceof ApiError && error.status === 404 && sessionStorage.getItem(`svc:draft:${id}`) && (
+          <Text size="sm" mt="sm">
+            Its draft is kept in this tab: undo the deletion under <Link to="/changes">Changes</Link>, and the
+            draft continues.
+          </Text>
+        )}
       </>
     )
   if (query.get('tab') === 'history') return <GoOn to={`/changes?tab=history&project=${data.id}`} />

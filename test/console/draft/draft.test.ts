@@ -4,26 +4,28 @@ import { connect } from '../../../console/graph/draft/connect.ts'
 import {
   canRedo,
   type Draft,
+  moveBack,
   movedTo,
+  movesAfter,
   newDraft,
   operationsOf,
   placesOf,
-  positionsAfter,
   redone,
   type Step,
   stepOf,
   stepsOf,
   tidyStep,
   undone,
+  withMoves,
   withoutStep,
   withStep,
 } from '../../../console/graph/draft/draft.ts'
 import { switchWake } from '../../../console/graph/draft/edges.ts'
 import { changesBetween, editedBy, foreseen, withGone } from '../../../console/graph/draft/foresee.ts'
 import { draftOfText, keptText, missingSecrets } from '../../../console/graph/draft/keep.ts'
-import { addNew, editPart, leaveProject } from '../../../console/graph/draft/parts.ts'
+import { addNew, deleteParts, editPart, leaveProject } from '../../../console/graph/draft/parts.ts'
 import { patchBetween, patched } from '../../../console/graph/draft/patch.ts'
-import { conflictKey, rebased } from '../../../console/graph/draft/rebase.ts'
+import { conflictKey, followed, rebased } from '../../../console/graph/draft/rebase.ts'
 import { nullsRemoved } from '../../../console/graph/draft/values.ts'
 import type { MergeConflict } from '../../../schemas/types.ts'
 import { edgeOf, shop } from './graphs.ts'
@@ -225,6 +227,21 @@ describe('a draft that meets what others changed', () => {
     expect([back('mine'), back('theirs')]).toEqual([['delete a1', 'patch a2'], ['patch a2']])
   })
 
+  it('takes theirs of one of several that it would delete: that one stays with its wires, the others go', () => {
+    const graph = shop()
+    const both = deleteParts(graph, ['agent:triage', 'agent:digger', 'trigger:slow'])
+    const theirs: MergeConflict = { ...conflict, kind: 'agent', name: 'triage', path: '/prompt', mine: null }
+    const back = rebased(withStep(newDraft(7), both), 9, [theirs], new Map([[conflictKey(theirs), 'theirs']]))
+    expect(back.steps.map(({ label }) => label)).toEqual(['Delete 2 parts'])
+    const [project, ...deleted] = operationsOf(back)
+    // Its wire to what goes is cut, the one to what stays is not.
+    expect(project!.spec).toEqual({
+      handoffs: { triage: { investigate: { digger: null } } },
+      uses: { agent: { digger: null }, trigger: { slow: null } },
+    })
+    expect(deleted.map(({ op, name }) => `${op} ${name}`)).toEqual(['delete digger', 'delete slow'])
+  })
+
   it('finds a wire of the project by its entry', () => {
     const graph = shop()
     const wire = switchWake(graph, edgeOf(graph, 'wakes:errs>triage'), false)
@@ -241,11 +258,60 @@ describe('a draft that meets what others changed', () => {
   })
 })
 
+describe('a draft on parts that others gave another name', () => {
+  const renames = [
+    { change_set: 6, kind: 'agent', from: 'digger', to: 'of-before' },
+    { change_set: 8, kind: 'agent', from: 'triage', to: 'first.look' },
+    { change_set: 9, kind: 'source', from: 'gw', to: 'gateway' },
+  ]
+  const graph = shop()
+  const draft = [
+    editPart({ kind: 'agent', name: 'triage' }, { prompt: 'a' }, { prompt: 'b' })!,
+    connect(graph, { from: 'agent:triage', to: 'agent:digger', verdict: 'page' }),
+    switchWake(graph, edgeOf(graph, 'wakes:errs>triage'), false),
+    connect(graph, { from: 'source:db', to: 'trigger:errs', verdict: null }),
+    {
+      ...addNew(graph, { kind: 'agent', name: 'triage-2' }, { prompt: 'p' }),
+      places: [{ node: 'agent:triage-2', x: 0, y: 0 }],
+    },
+    tidyStep([{ node: 'source:gw', x: 1, y: 2 }], ['source:gw']),
+  ].reduce(withStep, newDraft(7))
+
+  it('goes along with them, once, and leaves what only has a similar name', () => {
+    const now = followed(draft, renames)
+    expect(operationsOf(now).map(({ name, spec }) => [name, spec])).toEqual([
+      ['first.look', { prompt: 'b' }],
+      ['uc_1', { handoffs: { 'first.look': { page: { digger: { cooldown: '30m' } } } } }],
+      ['uc_1', { wakes: { errs: { 'first.look': { enabled: false } } } }],
+      ['errs', { sources: ['gateway', 'db'] }],
+      ['triage-2', { prompt: 'p' }],
+    ])
+    expect(now.steps.map(({ label }) => label)).toEqual([
+      'first.look: prompt',
+      'digger takes over from first.look on page',
+      expect.stringMatching(/^errs.* first\.look/),
+      'errs watches db',
+      'New agent triage-2',
+      '1 laid out again',
+    ])
+    expect(now.steps[5]!.tidied).toEqual({
+      nodes: ['source:gateway'],
+      before: [{ node: 'source:gateway', x: 1, y: 2 }],
+    })
+    expect([now.base, now.renamed]).toEqual([7, 9])
+    // A part that is made under the name that is free since is another.
+    const again = withStep(now, addNew(graph, { kind: 'agent', name: 'triage' }, { prompt: 'new' }))
+    expect(followed(again, renames)).toBe(again)
+    expect(followed(draftOfText(keptText(again))!, renames)).toEqual(again)
+    expect(followed(withoutStep(again, 0), renames).renamed).toBe(9)
+  })
+})
+
 describe('what is laid out again in a draft', () => {
   const at = (node: string, x: number) => ({ node, x, y: 0 })
   const stored = [at('agent:a', 1), at('agent:b', 2)]
   const go = (positions: typeof stored, from: Draft, to: Draft) =>
-    positionsAfter(positions, stepsOf(from), stepsOf(to)) ?? positions
+    withMoves(positions, movesAfter(positions, stepsOf(from), stepsOf(to)) ?? {})
 
   it('is a step: undone it stands where it stood, done again it is forgotten again', () => {
     const before = withStep(newDraft(1), step(1))
@@ -254,7 +320,7 @@ describe('what is laid out again in a draft', () => {
     expect(go([], tidied, undone(tidied))).toEqual(stored)
     expect(go(stored, undone(tidied), redone(undone(tidied)))).toEqual([])
     // An edit before or after it leaves what is stored alone.
-    expect(positionsAfter(stored, [], stepsOf(before))).toBeNull()
+    expect(movesAfter(stored, [], stepsOf(before))).toBeNull()
     expect(operationsOf(tidied)).toHaveLength(1)
   })
 
@@ -263,6 +329,13 @@ describe('what is laid out again in a draft', () => {
     const both = withStep(one, tidyStep([at('agent:b', 2)]))
     expect(go([at('agent:b', 9)], both, movedTo(both, 0))).toEqual([at('agent:b', 9), at('agent:a', 1)])
     expect(go([], both, withoutStep(both, 0))).toEqual([at('agent:a', 1)])
+  })
+
+  it('is told apart from a drag, which is taken back by itself', () => {
+    const put = [at('agent:a', 7), at('agent:c', 8)]
+    const back = moveBack(stored, put)
+    expect(back).toEqual({ put: [at('agent:a', 1)], forget: ['agent:c'] })
+    expect(withMoves(withMoves(stored, { put }), back)).toEqual([at('agent:b', 2), at('agent:a', 1)])
   })
 
   it('forgets where parts that the draft makes were dropped, and is kept over a reload and a merge', () => {

@@ -13,7 +13,15 @@ const draft = [
 ].reduce(withStep, newDraft(1))
 const message = 'verdicts[0].verdict must be one lowercase word; prompt is too long'
 const asked = (problems: DraftPreview['problems']) => {
-  const answer: DraftPreview = { version: 1, plan: null, problems, conflicts: [], graph: null, yaml: null }
+  const answer: DraftPreview = {
+    version: 1,
+    plan: null,
+    problems,
+    conflicts: [],
+    renamed: [],
+    graph: null,
+    yaml: null,
+  }
   return { draft, preview: { answer, isPending: false, error: null } }
 }
 const refused = asked([{ operation: 1, field: 'verdicts[0].verdict', message }])

@@ -330,6 +330,28 @@ describe('where people put nodes', () => {
     expect(await put([])).toEqual({ positions: [] })
   })
 
+  it('holds what two people move at once, and follows a part to its new name and back', async () => {
+    const { engine, project } = await open()
+    await world.agent({ name: 'first-look', trigger: 't', webhook_url: 'https://hooks.test/in' })
+    const at = (node: string, x: number) => ({ node, x, y: 0 })
+    await engine.placeNodes(project, { positions: [at('agent:first-look', 1), at('source:app', 2)] })
+    await Promise.all([
+      engine.moveNodes(project, { put: [at('trigger:t', 3), at('destination:write_back:first-look', 4)] }),
+      engine.moveNodes(project, { forget: ['source:app'] }),
+    ])
+    const places = async () => (await graphOf()).positions.map(({ node, x }) => `${node} ${x}`)
+    const before = ['agent:first-look 1', 'destination:write_back:first-look 4', 'trigger:t 3']
+    expect(await places()).toEqual(before)
+    const { change_set: id } = await engine.renamePart('agent', 'first-look', 'a-guard', BY)
+    expect(await places()).toEqual(['agent:a-guard 1', 'destination:write_back:a-guard 4', 'trigger:t 3'])
+    await engine.undoChangeSet(id!, false, BY)
+    expect(await places()).toEqual(before)
+    // Of 2,000 at most those of nodes that are gone give way.
+    const many = Array.from({ length: 1_999 }, (_, i) => at(`agent:gone-${i}`, i))
+    await engine.placeNodes(project, { positions: [at('trigger:t', 3), ...many] })
+    expect((await engine.moveNodes(project, { put: [at('source:app', 5)] })).positions).toHaveLength(2)
+  })
+
   it('goes with the project', async () => {
     const { engine, project } = await open()
     await engine.placeNodes(project, { positions: [{ node: 'source:app', x: 1, y: 2 }] })

@@ -77,6 +77,23 @@ describe('a preview', () => {
     expect(rest).toMatchObject({ problems: [], conflicts: [], yaml: null, version: graph!.version })
   })
 
+  it('says which parts got another name since its base, and what a part is called now', async () => {
+    const { version: base } = await preview([])
+    const { change_set: id } = await world.engine.renamePart('agent', 'first-look', 'guard', BY)
+    const operations: Operations = [
+      { op: 'patch', kind: 'agent', name: 'first-look', spec: { prompt: 'Look closely.' } },
+    ]
+    expect(await preview(operations, { base })).toMatchObject({
+      renamed: [{ change_set: id, kind: 'agent', from: 'first-look', to: 'guard' }],
+      problems: [{ operation: 0, message: 'no agent is named first-look; it is called guard now' }],
+    })
+    expect((await preview(operations, { base: id! })).renamed).toEqual([])
+    // By the name of now it is merged as if there had been no rename.
+    await world.engine.updateAgent('guard', { model: 'm9' } as never, BY)
+    const now = await preview([{ ...operations[0]!, name: 'guard' }], { base })
+    expect(now).toMatchObject({ problems: [], conflicts: [], plan: { updates: 1 } })
+  })
+
   it('has the plan that applying has, and the graph as it then is', async () => {
     const previewed = await preview(MANY())
     const applied = await world.engine.applyChangeSet({ operations: MANY() } as ChangeSetCreate, BY)

@@ -294,6 +294,7 @@ const WRITES: Record<string, () => Promise<Said> | Said> = {
   subscribe: () => ({ body: { trigger: 'nightly', fetch: true } }),
   subscribeProject: () => ofProject({ fetch: true }),
   placeGraphNodes: () => ofProject({ positions: [{ node: 'source:gateway', x: 1, y: 2 }] }),
+  moveGraphNodes: () => ofProject({ put: [{ node: 'source:gateway', x: 3, y: 4 }] }),
 }
 
 /** A client that a person consented to. */

@@ -8,13 +8,16 @@ import { KIND_WORDS, valueText } from '../../../lib/fields.ts'
 import { conflictKey, rebased, type Side } from '../../draft/rebase.ts'
 import type { Editor } from '../state/use-editor.ts'
 
+/** Chosen once, it holds until theirs is another: what others change elsewhere meanwhile asks nothing again. */
+const seenAs = (conflict: MergeConflict): string => conflictKey(conflict) + JSON.stringify(conflict.theirs)
+
 export function Conflicts({ editor }: { editor: Editor }) {
   const { answer } = editor.preview
   const [choice, setChoice] = useState<ReadonlyMap<string, Side>>(new Map())
   if (!answer || answer.conflicts.length === 0 || !editor.draft) return null
-  const open = answer.conflicts.filter((conflict) => !choice.has(conflictKey(conflict)))
+  const open = answer.conflicts.filter((conflict) => !choice.has(seenAs(conflict)))
   const chooseAll = (side: Side) =>
-    setChoice(new Map(answer.conflicts.map((conflict) => [conflictKey(conflict), side])))
+    setChoice(new Map(answer.conflicts.map((conflict) => [seenAs(conflict), side])))
   return (
     <Alert
       color="orange"
@@ -30,8 +33,8 @@ export function Conflicts({ editor }: { editor: Editor }) {
           <Conflict
             key={conflictKey(conflict)}
             conflict={conflict}
-            side={choice.get(conflictKey(conflict)) ?? null}
-            onChoose={(side) => setChoice((now) => new Map(now).set(conflictKey(conflict), side))}
+            side={choice.get(seenAs(conflict)) ?? null}
+            onChoose={(side) => setChoice((now) => new Map(now).set(seenAs(conflict), side))}
           />
         ))}
         <Group>
@@ -45,7 +48,10 @@ export function Conflicts({ editor }: { editor: Editor }) {
             size="xs"
             disabled={open.length > 0}
             onClick={() => {
-              editor.replace(rebased(editor.draft!, answer.version, answer.conflicts, choice))
+              const sides = new Map(
+                answer.conflicts.map((one) => [conflictKey(one), choice.get(seenAs(one))!]),
+              )
+              editor.replace(rebased(editor.draft!, answer.version, answer.conflicts, sides))
               editor.say('The draft continues from their version.')
             }}
           >

@@ -1,12 +1,14 @@
 /** What the draft holds, what it would do, and applying it. */
 import { Alert, Anchor, Badge, Group, List, Paper, Stack, Tabs, Text, Title } from '@mantine/core'
 import { CircleAlert } from 'lucide-react'
+import { useEffect } from 'react'
 import { PlanView } from '../../../parts/plan-view.tsx'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
 import { Warnings } from '../../../parts/warnings.tsx'
 import { operationsOf } from '../../draft/draft.ts'
 import { findNode, nameOf } from '../../draft/ids.ts'
 import { keysOf } from '../../draft/patch.ts'
+import { followed } from '../../draft/rebase.ts'
 import { problemsOf } from '../state/problems.ts'
 import type { Editor } from '../state/use-editor.ts'
 import { type Applied, ApplyDraft } from './apply-draft.tsx'
@@ -59,7 +61,7 @@ export function DraftPanel({ editor, tab, onTab, onOpen, onApply, onApplied }: P
           <UndoButtons editor={editor} />
         </Group>
         <ChangedSince editor={editor} />
-        <Conflicts key={preview.answer?.version ?? 0} editor={editor} />
+        <Conflicts editor={editor} />
         <Problems editor={editor} onOpen={onOpen} />
         <LostSecrets editor={editor} onOpen={onOpen} />
         <Tabs value={tab} onChange={(value) => onTab(value ?? 'steps')} keepMounted={false}>
@@ -94,6 +96,20 @@ export function DraftPanel({ editor, tab, onTab, onOpen, onApply, onApplied }: P
       </Stack>
     </Paper>
   )
+}
+
+/** Where others gave parts another name the draft goes along. */
+export function Following({ editor }: { editor: Editor }) {
+  const { draft, preview, replace, say } = editor
+  const renamed = preview.answer?.renamed ?? []
+  const next = draft && followed(draft, renamed)
+  useEffect(() => {
+    if (next === draft) return
+    replace(next)
+    const names = renamed.map(({ from, to }) => `${from} is now ${to}`)
+    say(`Others renamed parts: ${names.join(', ')}. The draft goes along.`)
+  })
+  return null
 }
 
 function Waiting({ editor: { draft, preview }, what }: { editor: Editor; what: string }) {

@@ -1,19 +1,17 @@
 /** The steps of a draft, with undo and redo; what was undone is still listed, and can be done again. */
 import { ActionIcon, Button, Group, Stack, Text } from '@mantine/core'
 import { Redo2, Undo2, X } from 'lucide-react'
-import { canRedo, canUndo } from '../../draft/draft.ts'
 import { problemsOf } from '../state/problems.ts'
 import type { Editor } from '../state/use-editor.ts'
 
 export function UndoButtons({ editor }: { editor: Editor }) {
-  const { draft } = editor
   return (
     <Group gap={4} wrap="nowrap">
       <ActionIcon
         variant="default"
         aria-label="Undo"
         title="Undo (Ctrl+Z)"
-        disabled={!draft || !canUndo(draft)}
+        disabled={!editor.canUndo}
         onClick={editor.undo}
       >
         <Undo2 size={15} aria-hidden />
@@ -22,7 +20,7 @@ export function UndoButtons({ editor }: { editor: Editor }) {
         variant="default"
         aria-label="Redo"
         title="Redo (Ctrl+Shift+Z)"
-        disabled={!draft || !canRedo(draft)}
+        disabled={!editor.canRedo}
         onClick={editor.redo}
       >
         <Redo2 size={15} aria-hidden />

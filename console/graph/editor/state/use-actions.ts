@@ -116,8 +116,7 @@ export function useActions(editor: Editor, isEditing: boolean): Actions {
     free,
     connect: (connection, cooldown) => act(() => connect(graph, connection, cooldown)),
     remove: async (ids) => {
-      const make = await removal(editor, ids, (agents) => readSpecs(agents, operations))
-      act(make)
+      act(await removal(editor, ids, (agents) => readSpecs(agents, operations)).catch(refusing))
     },
     deleteParts: (ids) => act(() => deleteParts(graph, ids)),
     switchWake: (edge, enabled) => act(() => switchWake(graph, edge, enabled)),
@@ -151,7 +150,8 @@ export function useActions(editor: Editor, isEditing: boolean): Actions {
       }
       const absent = found.parts.find((part) => !taken.has(nodeId(part)))
       if (absent) return refuse(act, `${absent.name} does not exist here, so it cannot be copied.`)
-      const specs = await readSpecs(found.parts, operations)
+      const specs = await readSpecs(found.parts, operations).catch((error: Error) => error)
+      if (specs instanceof Error) return refuse(act, specs.message)
       const declaredOf = (part: PartRef) => {
         const { spec } = specs.get(nodeId(part))!
         return { spec, secretFields: secrets(part.kind, spec) }
@@ -174,10 +174,13 @@ export function useActions(editor: Editor, isEditing: boolean): Actions {
 }
 
 function refuse(act: Editor['act'], why: string): string[] {
-  act(() => {
-    throw new Error(why)
-  })
+  act(refusing(new Error(why)))
   return []
+}
+
+/** For `act`, which tells it: what parts declare could not be read, or they cannot be pasted. */
+const refusing = (error: Error) => (): never => {
+  throw error
 }
 
 type ReadAgents = (agents: readonly PartRef[]) => ReturnType<ReturnType<typeof useReadSpecs>>

@@ -4,18 +4,19 @@
  */
 
 import { useEffect, useMemo, useRef, useState } from 'react'
-import type { GraphPosition, ProjectGraph } from '../../../../schemas/types.ts'
+import type { GraphMoves, GraphPosition, ProjectGraph } from '../../../../schemas/types.ts'
 import { notifications } from '../../../lib/notices.ts'
 import {
   canRedo,
   canUndo,
   correcting,
   type Draft,
+  moveBack,
   movedTo,
+  movesAfter,
   newDraft,
   operationsOf,
   placesOf,
-  positionsAfter,
   redone,
   refusedSteps,
   type Step,
@@ -50,6 +51,12 @@ export interface Editor {
   say(text: string): void
   /** Takes a step; a refusal, or an Error it throws, is told. @returns whether it was taken. */
   act(make: () => Step | null): boolean
+  /** Puts nodes that are stored elsewhere. Until the next step undo takes that back, before any step. */
+  move(put: readonly GraphPosition[]): void
+  /** @returns whether nodes were moved since the last step */
+  undoMove(): boolean
+  canUndo: boolean
+  canRedo: boolean
   undo(): void
   redo(): void
   moveTo(cursor: number): void
@@ -57,6 +64,16 @@ export interface Editor {
   discard(): void
   replace(draft: Draft | null): void
 }
+
+interface Moves {
+  done: readonly Moved[]
+  undone: readonly Moved[]
+}
+interface Moved {
+  put: GraphPosition[]
+  back: GraphMoves
+}
+const NO_MOVES: Moves = { done: [], undone: [] }
 
 /** @param withYaml whether the catalog file is looked at, too */
 export function useEditor(live: ProjectGraph, withYaml: boolean): Editor {
@@ -76,10 +93,26 @@ export function useEditor(live: ProjectGraph, withYaml: boolean): Editor {
     }
   }, [draft, graph, live])
   const positions = usePositions(live)
+  const [moves, setMoves] = useState(NO_MOVES)
+  const { done, undone: takenBack } = moves
+  /** @param by -1: back */
+  const moveAgain = (by: 1 | -1): boolean => {
+    const one = (by === 1 ? takenBack : done).at(-1)
+    if (!one) return false
+    positions.move(by === 1 ? { put: one.put } : one.back)
+    setMoves(
+      by === 1
+        ? { done: [...done, one], undone: takenBack.slice(0, -1) }
+        : { done: done.slice(0, -1), undone: [...takenBack, one] },
+    )
+    setSaid(by === 1 ? 'Moved again.' : 'Moved back.')
+    return true
+  }
   const settle = (next: Draft | null): void => {
+    setMoves(NO_MOVES)
     const before = currentDraft(project)
     const [from, to] = [before ? stepsOf(before) : [], next ? stepsOf(next) : []]
-    positions.change((now) => positionsAfter(now, from, to))
+    positions.move(movesAfter(positions.now(), from, to))
     putDraft(project, next)
   }
   const moved = (to: (draft: Draft) => Draft, word: (step: Step | undefined) => string) => {
@@ -117,10 +150,20 @@ export function useEditor(live: ProjectGraph, withYaml: boolean): Editor {
         return false
       }
     },
+    move: (put) => {
+      const one = { put: [...put], back: moveBack(positions.now(), put) }
+      setMoves({ done: [...done, one], undone: [] })
+      positions.move({ put: one.put })
+    },
+    undoMove: () => moveAgain(-1),
+    canUndo: done.length > 0 || (draft !== null && canUndo(draft)),
+    canRedo: takenBack.length > 0 || (draft !== null && canRedo(draft)),
     undo: () => {
+      if (moveAgain(-1)) return
       if (draft && canUndo(draft)) moved(undone, (step) => `Undone: ${step?.label}.`)
     },
     redo: () => {
+      if (moveAgain(1)) return
       if (draft && canRedo(draft)) moved(redone, (step) => `Done again: ${step?.label}.`)
     },
     moveTo: (cursor) =>

@@ -2,7 +2,7 @@
 import { Button, Group } from '@mantine/core'
 import type { GraphPosition } from '../../../../schemas/types.ts'
 import { notifications } from '../../../lib/notices.ts'
-import { positionsAfter, tidyStep, withPlaces, withPut } from '../../draft/draft.ts'
+import { movesAfter, tidyStep, withPlaces } from '../../draft/draft.ts'
 import { findNode } from '../../draft/ids.ts'
 import type { Editor } from './use-editor.ts'
 import { usePositions } from './use-positions.ts'
@@ -25,8 +25,7 @@ export function usePlaces(editor: Editor, isEditing: boolean): Places {
       const fresh = moved.filter(({ node }) => !findNode(live, node))
       if (fresh.length && draft) replace(withPlaces(draft, fresh))
       const kept = moved.filter(({ node }) => findNode(live, node))
-      if (kept.length === 0) return
-      positions.change((now) => withPut(now, kept))
+      if (kept.length > 0) editor.move(kept)
     },
     tidy: (ids) => {
       const step = tidyStep(positions.now(), ids)
@@ -34,10 +33,10 @@ export function usePlaces(editor: Editor, isEditing: boolean): Places {
         editor.act(() => step)
         return
       }
-      positions.change((now) => positionsAfter(now, [], [step]))
+      positions.move(movesAfter(positions.now(), [], [step]))
       say(step.said)
       offerUndo(step.said, () => {
-        positions.change((now) => positionsAfter(now, [step], []))
+        positions.move(movesAfter(positions.now(), [step], []))
         say('Positions restored')
       })
     },
@@ -47,9 +46,11 @@ export function usePlaces(editor: Editor, isEditing: boolean): Places {
 const NOTICE = 'graph-tidied'
 let undoOffered: (() => void) | null = null
 
-/** Takes back what was laid out again last, as long as that is offered: by the same key as steps of a draft. */
-export function undoTidied(): void {
-  undoOffered?.()
+/** Takes back what was laid out again last, as long as that is offered: by the same key as steps of a draft. @returns whether it was */
+export function undoTidied(): boolean {
+  const undo = undoOffered
+  undo?.()
+  return undo !== null
 }
 
 function offerUndo(said: string, onUndo: () => void): void {

@@ -1,16 +1,15 @@
 /** Where people put nodes, as it is stored: read and written at once, outside of any draft. */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
-import type { GraphPosition, ProjectGraph } from '../../../../schemas/types.ts'
+import type { GraphMoves, GraphPosition, ProjectGraph } from '../../../../schemas/types.ts'
 import { graphApi, graphKeys } from '../../../graph-client.ts'
 import { notifications } from '../../../lib/notices.ts'
-
-/** What becomes of the positions that are stored; null: they stay as they are. */
-type Change = (now: readonly GraphPosition[]) => readonly GraphPosition[] | null
+import { withMoves } from '../../draft/draft.ts'
 
 export interface Positions {
   /** As they are known now. */
   now(): readonly GraphPosition[]
-  change(to: Change): void
+  /** Others move nodes, too: only what moved is written. Null: nothing did. */
+  move(moves: GraphMoves | null): void
 }
 
 export function usePositions(live: ProjectGraph): Positions {
@@ -19,13 +18,12 @@ export function usePositions(live: ProjectGraph): Positions {
   const known = (): ProjectGraph => queries.getQueryData<ProjectGraph>(key) ?? live
   return {
     now: () => known().positions,
-    change: (to) => {
-      const next = to(known().positions)
-      if (!next) return
+    move: (moves) => {
+      if (!moves) return
       // An answer that is under way is of before.
       void queries.cancelQueries({ queryKey: key })
-      queries.setQueryData(key, { ...known(), positions: [...next] })
-      void store(queries, live.project.id, to)
+      queries.setQueryData(key, { ...known(), positions: withMoves(known().positions, moves) })
+      void store(queries, live.project.id, moves)
     },
   }
 }
@@ -33,12 +31,10 @@ export function usePositions(live: ProjectGraph): Positions {
 /** Writes of this tab, one after the other. */
 let last: Promise<void> = Promise.resolve()
 
-/** All positions are written at once, so they are read anew: others move nodes, too. */
-async function store(queries: QueryClient, project: string, to: Change): Promise<void> {
+async function store(queries: QueryClient, project: string, moves: GraphMoves): Promise<void> {
   const mine = last.then(async () => {
     try {
-      const next = to((await graphApi.graph(project)).positions)
-      if (next) await graphApi.putPositions(project, [...next])
+      await graphApi.moveNodes(project, moves)
     } catch (error) {
       notifications.show({
         color: 'red',

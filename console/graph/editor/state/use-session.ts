@@ -37,7 +37,7 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
   const [applied, setApplied] = useState<Applied | null>(null)
   const pasting = usePasting(actions, live.project.id, setSelected)
   useShortcuts(isEditing ? 'all' : mayEdit ? 'undo' : 'none', {
-    undo: isEditing ? editor.undo : undoTidied,
+    undo: () => (isEditing ? editor.undo() : undoTidied() || editor.undoMove()),
     redo: editor.redo,
     copy: () => void actions.copy(selected),
     paste: pasting.begin,
