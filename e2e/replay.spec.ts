@@ -114,6 +114,20 @@ test('at a handoff both agents are in sight, and its wait has a badge that hides
   const label = page.locator('.graph-edge-label', { has: page.locator('.graph-badge') })
   await expect(label).toContainText('cooldown until')
   await expect.poll(async () => (await label.boundingBox())!.width).toBeLessThanOrEqual(84 * 1.25)
+
+  // Moment by moment, where not all fits: the list and the drawing follow, whatever one looked at before.
+  await page.setViewportSize({ width: 1280, height: 560 })
+  const lit = page.locator('.replay-graph[data-lit="true"] .react-flow__node:not(.faded)')
+  await slider(page).focus()
+  for (let n = 0; n < 6; n++) {
+    const before = await slider(page).getAttribute('aria-valuetext')
+    await page.locator('.replay-graph').hover()
+    await page.mouse.wheel(0, 400)
+    await slider(page).press('ArrowLeft')
+    await expect(slider(page)).not.toHaveAttribute('aria-valuetext', before!)
+    await expect(current(page)).toBeInViewport()
+    if ((await lit.count()) > 0) await expect(lit.last()).toBeInViewport({ ratio: 1 })
+  }
 })
 
 test('what if: another threshold would not have fired, another prompt finds another thing', async ({
