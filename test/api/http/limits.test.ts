@@ -1,6 +1,7 @@
+import { createRequire } from 'node:module'
 import { gzipSync } from 'node:zlib'
 import Fastify from 'fastify'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fields, schemaController } from '../../../api/http/validate.ts'
 import { openDoor, T0 } from './door.ts'
 
@@ -425,4 +426,16 @@ describe('limits and errors', () => {
     })
     await small.close()
   })
+})
+
+it('a server is built without a timer, and no module that is loaded is searched for the name of a part', async () => {
+  const timers = vi.spyOn(globalThis, 'setTimeout')
+  const looks = vi.spyOn(Object, 'keys')
+  onTestFinished(() => void vi.restoreAllMocks())
+  const door = await openDoor()
+  await door.app.ready()
+  const [set, searched] = [timers.mock.calls.length, looks.mock.calls.map(([of]) => of)]
+  await door.close()
+  expect(set).toBe(0)
+  expect(searched.includes(createRequire(import.meta.url).cache)).toBe(false)
 })
