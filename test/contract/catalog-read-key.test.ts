@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 interface Checked {
   problems: Fields[]
@@ -13,13 +13,13 @@ let reader: ReturnType<Instance['as']>
 const file = (secret: string) =>
   `mcp_servers:\n  - { name: m, url: "https://m.example/", auth_value: "${secret}" }\n`
 
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance({ secured: true })
   const { secret } = await svc.post<{ secret: string }>('/api/keys', { name: 'ci', scopes: ['read'] })
   reader = svc.as(secret)
   await svc.post('/api/catalog/import', { yaml: file('CANARY-5519') })
+  return svc
 })
-afterEach(() => svc.stop())
 
 describe('a read key and the catalog', () => {
   it('checks, plans and exports without secrets, and applies and forgets nothing', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 interface Refused {
   detail: string
@@ -21,10 +21,10 @@ interface Imported {
 const EVERY = readFileSync(new URL('./every-section.yaml', import.meta.url), 'utf8')
 let svc: Instance
 
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance({ env: { SVC_SECRET_GATEWAY: 's3cret' } })
+  return svc
 })
-afterEach(() => svc.stop())
 
 const load = (yaml: string, more: Fields = {}) => svc.post<Imported>('/api/catalog/import', { yaml, ...more })
 const exported = async (query = '') => (await svc.call('GET', `/api/catalog/export${query}`)).text

@@ -1,7 +1,7 @@
 /** Findings of outside agents, held against what their key may read (issue 17, Part 2.5). */
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { call, called, startMcp } from '../api/mcp/mcp-world.ts'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 const as = (token: string) => ({ authorization: `Bearer ${token}` })
 let svc: Instance
@@ -21,7 +21,7 @@ async function event(source: string, fields: Fields | Fields[]): Promise<string>
   return String(rows.at(-1)!.id)
 }
 
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance({ secured: true })
   for (const name of ['web', 'far'])
     await svc.post('/api/sources', {
@@ -42,8 +42,8 @@ beforeEach(async () => {
   secret = (await svc.post<{ secret: string }>(`/api/projects/${project}/keys`, { name: 'scout' })).secret
   own = await event('web', { service: 'checkout', message: 'took 1,200 ms', order: 'ORD-7' })
   other = await event('far', { service: 'vault', message: 'opened' })
+  return svc
 })
-afterEach(() => svc.stop())
 
 const record = (body: Fields) =>
   svc.call<Fields>(

@@ -1,13 +1,13 @@
 /** A finding is marked right, wrong or partly right, with the event that was the true cause (issue 17, part 1). */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 let svc: Instance
 let project: string
 let result: string
 let cause: string
 
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance()
   const made = await svc.post<{ id: string }>('/api/projects', {
     template: 'webhook_watch',
@@ -28,8 +28,8 @@ beforeEach(async () => {
     agent: 'maria',
   })
   result = `/api/projects/${project}/results/${found.run_id}`
+  return svc
 })
-afterEach(() => svc.stop())
 
 const markOf = async () => (await svc.get<{ mark: Fields | null }>(result)).mark
 const results = async (query: string) =>

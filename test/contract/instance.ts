@@ -4,7 +4,7 @@
  * Every answer is checked against what the API document promises of it.
  */
 import { type Logger, pino } from 'pino'
-import { inject } from 'vitest'
+import { afterAll, afterEach, beforeEach, inject } from 'vitest'
 import { buildServer } from '../../api/http/server.ts'
 import type { Engine } from '../../engine/index.ts'
 import { createEngine, type EngineOptions } from '../../engine/local.ts'
@@ -96,12 +96,58 @@ export async function serve<E extends Engine>(
     },
   })
   const url = await app.listen({ host: '127.0.0.1', port })
-  const stop = () => app.close().then(() => engine.close())
-  return { ...clientOf(url, secured ? ROOT : null), clock, engine, stop }
+  let changes = 0
+  const changed = () => void changes++
+  const stop = () => {
+    changed()
+    return app.close().then(() => engine.close())
+  }
+  return {
+    ...clientOf(url, secured ? ROOT : null, changed),
+    clock,
+    stop,
+    /** How often something may have changed it: whoever takes its engine or its address may do anything. */
+    changes: () => changes,
+    get engine() {
+      changed()
+      return engine
+    },
+    get url() {
+      changed()
+      return url
+    },
+  }
 }
 
-/** Calls to a daemon. @param token sent unless a call names another. */
-export function clientOf(url: string, token: string | null = null) {
+/**
+ * An instance before each test of a file. One that a test only read, or that refused all it was told, is as it was: the next
+ * test has it, too, as a start is most of what such a test costs.
+ * @param start starts one, with what the tests of the file begin with
+ */
+export function startBeforeEach(start: () => Promise<Instance>): void {
+  let kept: { instance: Instance; changes: number; at: number } | null = null
+  const end = async () => {
+    await kept?.instance.stop()
+    kept = null
+  }
+  beforeEach(async () => {
+    if (kept) return
+    const instance = await start()
+    kept = { instance, changes: instance.changes(), at: instance.clock.at }
+  })
+  afterEach(async ({ task }) => {
+    const isAsItWas = kept?.instance.changes() === kept?.changes && kept?.instance.clock.at === kept?.at
+    if (!isAsItWas || task.result?.state === 'fail') await end()
+  })
+  afterAll(end)
+}
+
+/**
+ * Calls to a daemon.
+ * @param token sent unless a call names another
+ * @param changed told of each call that may have changed something
+ */
+export function clientOf(url: string, token: string | null = null, changed = () => {}) {
   async function call<T = Fields>(
     method: string,
     path: string,
@@ -122,6 +168,7 @@ export function clientOf(url: string, token: string | null = null) {
     const isJson = response.headers.get('content-type')?.includes('json') ?? false
     const answer = { status: response.status, headers: response.headers, text, body: undefined as T }
     if (isJson) answer.body = JSON.parse(text) as T
+    if (method !== 'GET' && !isRefusal(answer)) changed()
     expectPromised(method, path, answer, body)
     return answer
   }
@@ -150,6 +197,10 @@ export function clientOf(url: string, token: string | null = null) {
     upload: <T = Fields>(path: string, file: string | Uint8Array) =>
       ok<T>('POST', path, file, { 'content-type': 'text/markdown' }),
     /** The same daemon with another credential. */
-    as: (other: string) => clientOf(url, other),
+    as: (other: string) => clientOf(url, other, changed),
   }
 }
+
+/** Of what would change something, that it was refused, or planned alone. */
+const isRefusal = ({ status, body }: Answer<unknown>): boolean =>
+  (status >= 400 && status < 500) || (body as { change_set?: unknown } | undefined)?.change_set === null

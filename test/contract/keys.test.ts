@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Fields, type Instance, ROOT, startInstance } from './instance.ts'
+import { describe, expect, it } from 'vitest'
+import { type Fields, type Instance, ROOT, startBeforeEach, startInstance } from './instance.ts'
 
 interface Key extends Fields {
   id: string
@@ -13,7 +13,7 @@ let shop: string
 const ONLY = 'this key only reads project Shop and records findings in it'
 const finding = { entity: 'checkout', finding: 'The deploy broke it.', verdict: 'cause_found' }
 
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance({ secured: true })
   shop = (
     await svc.post<{ id: string }>('/api/projects', {
@@ -22,8 +22,8 @@ beforeEach(async () => {
       params: { service: 'checkout' },
     })
   ).id
+  return svc
 })
-afterEach(() => svc.stop())
 
 const projectKey = (body: Fields = {}) =>
   svc.post<Key>(`/api/projects/${shop}/keys`, { name: 'scout', ...body })

@@ -2,18 +2,18 @@
  * A stored secret stays with the address it was entered for: a new address with a blank, absent or masked
  * secret is refused by every door, so that whoever may change an address never has the secret sent there.
  */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 const MASK = '•'.repeat(8)
 const HERE = 'http://127.0.0.1:9/'
 const THERE = 'http://127.0.0.2:9/'
 
 let svc: Instance
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance()
+  return svc
 })
-afterEach(() => svc.stop())
 
 /** Each connector with an address and a secret. */
 const SOURCES: [string, string, (url: string) => Fields][] = [

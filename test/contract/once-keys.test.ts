@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 interface WithKeys extends Fields {
   id: string
@@ -7,10 +7,10 @@ interface WithKeys extends Fields {
 }
 
 let svc: Instance
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance({ secured: true })
+  return svc
 })
-afterEach(() => svc.stop())
 
 const watch = (on: Pick<Instance, 'post'> = svc) =>
   on.post<WithKeys>('/api/projects', {

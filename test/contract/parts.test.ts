@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { articleOf } from '../../schemas/kinds.ts'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 let svc: Instance
 let shop: string
@@ -26,12 +26,12 @@ const BODIES: Record<Kind, { body: Fields; edited: Fields; shown: Fields }> = {
   },
 }
 
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance()
   shop = (await svc.post<{ id: string }>('/api/projects', { template: 'custom', name: 'Shop' })).id
   await svc.post('/api/sources', { name: 'gw', connector: 'webhook' })
+  return svc
 })
-afterEach(() => svc.stop())
 
 const listOf = async (kind: Kind): Promise<Fields[]> => {
   const listed = await svc.get<Fields[] & Record<string, Fields[]>>(BASES[kind])

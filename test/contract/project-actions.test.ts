@@ -2,15 +2,15 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 let svc: Instance
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance()
   await svc.post('/api/integrations/github', { name: 'main', token: 'ghp-for-tests' })
+  return svc
 })
-afterEach(() => svc.stop())
 
 /** Template, its parameters, the action, its argument, and what is looked at. */
 const ACTIONS: [string, Fields, string, string, string][] = [

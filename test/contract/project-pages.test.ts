@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 interface Outline {
   sentence: string
@@ -7,10 +7,10 @@ interface Outline {
 }
 
 let svc: Instance
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance()
+  return svc
 })
-afterEach(() => svc.stop())
 
 const watch = () =>
   svc.post<{ id: string }>('/api/projects', {

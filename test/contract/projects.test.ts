@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 interface Project extends Fields {
   id: string
@@ -11,10 +11,10 @@ interface Project extends Fields {
 let svc: Instance
 const condition = { aggregate: 'count', predicate: '> 5', window: '5m' }
 
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance()
+  return svc
 })
-afterEach(() => svc.stop())
 
 const watch = (more: Fields = {}) =>
   svc.post<Project>('/api/projects', {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 interface Project extends Fields {
   id: string
@@ -10,10 +10,10 @@ interface Project extends Fields {
 }
 
 let svc: Instance
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance()
+  return svc
 })
-afterEach(() => svc.stop())
 
 const make = (template: string, params: Fields) =>
   svc.post<Project>('/api/projects', { template, name: 'P', params })

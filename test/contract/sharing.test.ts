@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 let svc: Instance
 let first: string
@@ -7,7 +7,7 @@ let second: string
 const condition = { aggregate: 'count', predicate: '> 5', window: '5m' }
 
 /** Two projects that share a source, a trigger, the agent it wakes, and a skill; all belong to the first. */
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance()
   const make = async (name: string) =>
     (await svc.post<{ id: string }>('/api/projects', { template: 'custom', name })).id
@@ -20,8 +20,8 @@ beforeEach(async () => {
   await svc.post(`/api/projects/${second}/skills/know/use`)
   await wire(second, true)
   await svc.post('/api/agents/builtin/look/enable?project=First')
+  return svc
 })
-afterEach(() => svc.stop())
 
 const wire = (project: string, enabled: boolean) =>
   svc.put(`/api/projects/${project}/wiring`, {

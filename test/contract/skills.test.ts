@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 const KB64 = 65_536
 const RULES = {
@@ -16,14 +16,14 @@ const skill = (more: Fields = {}) => ({ name: 'roll-back', description: 'How to.
 const file = (front: string, body = '# Look') => `---\n${front}\n---\n\n${body}\n`
 const of = (project: string, rest = '') => `/api/projects/${project}/skills${rest}`
 
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance()
   const make = async (name: string) =>
     (await svc.post<{ id: string }>('/api/projects', { template: 'custom', name })).id
   shop = await make('Shop')
   other = await make('Other')
+  return svc
 })
-afterEach(() => svc.stop())
 
 describe('the endpoints of skills', () => {
   it('make one, list it in its project and on the instance, and read it', async () => {

@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { say, startReceiver } from '../engine/net/egress/receiver.ts'
 import { githubServer, REPO } from '../engine/sources/connectors/github/github-server.ts'
-import { type Fields, type Instance, startInstance } from './instance.ts'
+import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 let svc: Instance
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance({ secured: true })
+  return svc
 })
-afterEach(() => svc.stop())
 
 const source = (more: Fields = {}) =>
   svc.post('/api/sources', { name: 'gw', connector: 'webhook', config: {}, ...more })

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Answer, type Fields, type Instance, startInstance } from './instance.ts'
+import { describe, expect, it } from 'vitest'
+import { type Answer, type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
 
 interface Conflicted {
   detail: string
@@ -9,11 +9,11 @@ interface Conflicted {
 let svc: Instance
 const condition = { aggregate: 'count', predicate: '> 5', window: '5m' }
 
-beforeEach(async () => {
+startBeforeEach(async () => {
   svc = await startInstance()
   await svc.post('/api/sources', { name: 'gw', connector: 'webhook' })
+  return svc
 })
-afterEach(() => svc.stop())
 
 const custom = () =>
   svc.post<{ id: string }>('/api/projects', { template: 'custom', name: 'Shop', goal: 'Sell' })
