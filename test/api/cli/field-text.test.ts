@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { conflictLines, fieldLines, fieldName, keptLines, mergeLines } from '../../../api/cli/field-text.ts'
 import { planText } from '../../../api/cli/plan-text.ts'
-import { unsetWords } from '../../../schemas/unset-words.ts'
 
 const plain = { colour: false }
 const text = (path: string, from?: unknown, to?: unknown) => fieldLines(plain, { path, from, to })
@@ -202,9 +201,11 @@ it('a field of a connector that is not set says what its schema has for it', () 
     Object.entries(properties as Record<string, { default?: unknown }>).filter(([, one]) => 'default' in one),
   )
   expect(given.length).toBeGreaterThan(15)
-  for (const [name, { default: value }] of given) {
-    const said = unsetWords('source', `/config/${name}`, String)
-    expect([`${value} (the default)`, 'the default'], name).toContain(said)
-  }
-  expect(unsetWords('source', '/config/bearer_token', String)).toBe('not set')
+  const said = (name: string) => fieldLines(plain, { path: `/config/${name}`, from: 'x' }, 'source')[0]
+  for (const [name, { default: value }] of given)
+    expect([
+      `config.${name}: "x" → ${JSON.stringify(value)} (the default)`,
+      `config.${name}: "x" → the default`,
+    ]).toContain(said(name))
+  expect(said('bearer_token')).toBe('config.bearer_token: "x" → not set')
 })

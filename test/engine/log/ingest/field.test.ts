@@ -64,11 +64,18 @@ describe('a field', () => {
     for (const broken of ['{"n":1', 'plain', '"n"', '7', '', '{n:1}'])
       expect(at({ m: broken }, 'm.n')).toBeUndefined()
     // In base64, as messages lie in those of Google Pub/Sub, in both alphabets, with and without its padding.
-    const coded = (value: string, kind: 'base64' | 'base64url' = 'base64') => Buffer.from(value).toString(kind)
+    const coded = (value: string, kind: 'base64' | 'base64url' = 'base64') =>
+      Buffer.from(value).toString(kind)
     expect(at({ m: coded('{"n":{"a":"?>~ü"}}') }, 'm.n.a')).toBe('?>~ü')
     expect(at({ m: coded('{"n":{"a":"?>~ü"}}', 'base64url') }, 'm.n.a')).toBe('?>~ü')
     expect(at({ m: coded('[{"n":1}]') }, 'm.0.n')).toBe(1)
-    for (const none of [coded('{"n":1'), `${coded('{"n":1}')}!`, coded('plain text'), 'e30', 'eyJuIjox\u00fc'])
+    for (const none of [
+      coded('{"n":1'),
+      `${coded('{"n":1}')}!`,
+      coded('plain text'),
+      'e30',
+      'eyJuIjox\u00fc',
+    ])
       expect(at({ m: none }, 'm.n')).toBeUndefined()
     expect(at({ m: '{"a":1}' }, 'm.constructor.name')).toBeUndefined()
     expect(at({ m: 'text' }, 'm.length')).toBeUndefined()
