@@ -144,6 +144,18 @@ export async function buildServer({
   limitBodyTime(app)
   refuseUnasked(app.server)
   readOutRefused(app, (socket) => doors.connections.refuse(socket))
+  guardAll(app, doors)
+  await registerOpenapi(app, config.version)
+  for (const routes of order)
+    if (typeof routes === 'function') routes(app, doors)
+    else await serve(app, doors, routes)
+  registerConsole(app, config.consoleDir)
+  app.setNotFoundHandler((request, reply) => notFound(request, reply))
+  return app
+}
+
+/** Refuses what may not be asked before its body is read. */
+function guardAll(app: FastifyInstance, doors: Doors): void {
   app.addHook('onRequest', (request, reply, done) => {
     try {
       guard(request, doors)
@@ -154,13 +166,6 @@ export async function buildServer({
     if (lacksName(request)) notFound(request, reply)
     else done()
   })
-  await registerOpenapi(app, config.version)
-  for (const routes of order)
-    if (typeof routes === 'function') routes(app, doors)
-    else await serve(app, doors, routes)
-  registerConsole(app, config.consoleDir)
-  app.setNotFoundHandler((request, reply) => notFound(request, reply))
-  return app
 }
 
 /**

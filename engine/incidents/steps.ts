@@ -321,6 +321,16 @@ export function incidentQueries(db: Database): IncidentQueries {
   return known
 }
 
+/** Of a trigger that is deleted, or comes back. */
+const prepareOfTrigger = (db: Database) => ({
+  ofTrigger: db.prepare<[number], IncidentRow>(
+    "SELECT * FROM incidents WHERE trigger_id = ? AND state <> 'handled' ORDER BY id",
+  ),
+  goneWith: db.prepare<[number], IncidentRow>(
+    "SELECT * FROM incidents WHERE trigger_id = ? AND handled_how = 'deleted' ORDER BY id",
+  ),
+})
+
 function prepare(db: Database) {
   const all = [...FIRST, ...CHANGING]
   const insert = db.prepare<NewIncident>(
@@ -338,12 +348,7 @@ function prepare(db: Database) {
     active: db.prepare<[number, string], IncidentRow>(
       "SELECT * FROM incidents WHERE trigger_id = ? AND key = ? AND state <> 'handled'",
     ),
-    ofTrigger: db.prepare<[number], IncidentRow>(
-      "SELECT * FROM incidents WHERE trigger_id = ? AND state <> 'handled' ORDER BY id",
-    ),
-    goneWith: db.prepare<[number], IncidentRow>(
-      "SELECT * FROM incidents WHERE trigger_id = ? AND handled_how = 'deleted' ORDER BY id",
-    ),
+    ...prepareOfTrigger(db),
     last: db
       .prepare<[number, string], number>(
         'SELECT id FROM incidents WHERE trigger_id = ? AND key = ? ORDER BY id DESC LIMIT 1',

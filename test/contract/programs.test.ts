@@ -41,7 +41,7 @@ describe('an MCP server that is a program', () => {
   it('is declared by its name, shown with its command, and its plan says what will run', async () => {
     svc = await startInstance({ env: ENV })
     const yaml = `mcp_servers:\n  - name: beans\n    url: stdio:beans\n    auth_value: \${SVC_SECRET_BEANS}\n`
-    const planned = await svc.post('/api/catalog/import?dry_run=true', { yaml })
+    const planned = await svc.post('/api/catalog/import', { yaml, dry_run: true })
     expect(JSON.stringify(planned)).toContain(
       JSON.stringify(`mcp_server beans: runs a program where svc runs: ${COMMAND}`),
     )

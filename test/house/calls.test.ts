@@ -13,6 +13,7 @@ const SPELLED: Record<string, readonly string[]> = {
     'console/lib/send-snippets.ts: /ingest/',
     'console/lib/send-snippets.ts: /v1/logs',
     'console/pages/keys/new-key.tsx: /api/whoami',
+    'console/pages/projects/setup-steps.tsx: /ingest/',
     'console/pages/sources/sources-page.tsx: /ingest/',
   ],
   'an address of svc mcp itself': [

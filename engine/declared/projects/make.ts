@@ -493,9 +493,8 @@ function withWiresOf(before: ProjectDoc, doc: ProjectDoc): ProjectDoc {
   let next = doc
   for (const { trigger: from, agent, enabled } of wakes)
     if (trigger[from] && agents[agent]) next = withWake(next, from, agent, enabled ?? false)
-  for (const { agent, verdict, to, cooldown } of handoffs)
-    if (agents[agent] && agents[to])
-      next = withHandoff(next, agent, verdict, to, cooldown ?? HANDOFF_COOLDOWN)
+  for (const { agent, verdict, to, cooldown = HANDOFF_COOLDOWN } of handoffs)
+    if (agents[agent] && agents[to]) next = withHandoff(next, agent, verdict, to, cooldown)
   return before.stopped ? { ...next, stopped: before.stopped } : next
 }
 

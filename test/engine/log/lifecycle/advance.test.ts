@@ -63,7 +63,7 @@ describe('advance', () => {
   it('refuses a row that is not there', () => {
     expect(() =>
       advance(test.store.db, { kind: 'key', id: 'ffffffff', name: 'ffffffff' }, 'revoke', ME, T0),
-    ).toThrow(expect.objectContaining({ code: 'not_found', message: 'no key is named ffffffff' }))
+    ).toThrow(expect.objectContaining({ code: 'not_found', message: 'no key has the id ffffffff' }))
   })
 
   it('saves only against the version it read', () => {
