@@ -18,7 +18,11 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   await page.getByRole('button', { name: 'Create project' }).click()
   // The banner over the page says it; where that is later, the page itself does, and never both.
   await expect(page.getByText(/no model provider is set/i)).toHaveCount(1)
-  await expect(page.getByRole('main').getByRole('link', { name: 'Add a model provider' })).toHaveCount(1)
+  // Where one is added is told beside that, and in the step that asks for it.
+  const add = page.getByRole('main').getByRole('link', { name: 'Add a model provider' })
+  const left = page.getByRole('region', { name: 'What is left to do' })
+  await expect(left.getByRole('link', { name: 'Add a model provider' })).toHaveCount(1)
+  await expect(add).toHaveCount(2)
   await expect(page.getByRole('link', { name: 'checkout-errors' })).toBeVisible()
 
   await page.getByRole('tab', { name: 'Graph' }).click()

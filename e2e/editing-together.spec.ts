@@ -72,6 +72,8 @@ test('the draft of a project that another deletes waits until that is undone', a
   const { change_set: set } = await daemon.ask<{ change_set: number }>('DELETE', `/api/projects/${id}`)
   await page.clock.fastForward(16_000)
   await expect(page.getByText('Its draft is kept in this tab')).toBeVisible()
+  // Asked again, it is not there.
+  await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0)
   await daemon.call('POST', `/api/change-sets/${set}/undo`, {})
   await page.clock.fastForward(16_000)
   await expect(

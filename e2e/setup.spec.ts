@@ -265,10 +265,12 @@ base.describe('without a model', () => {
       const wakes = [{ ...PLAN.wakes[0]!, name: 'any', sources: ['w1'], filters: [], key_field: 'host' }]
       const { project, connect } = await daemon.ask<{
         project: { id: string }
-        connect: { own_agent: { key: string } }
+        connect: { own_agent: { key: string; command: string } }
       }>('POST', '/api/setup/apply', {
         plan: { goal: 'Watch all', name: 'All', who: 'own', watches, wakes, own_agent: { name: 'my-bot' } },
       })
+      // The system chose the port: no address is named rather than a wrong one.
+      expect(connect.own_agent.command).toMatch(/^SVC_AUTH_TOKEN=\S+ svc mcp$/)
       await goTo(page, `${daemon.url}/projects/${project.id}/setup`)
       const of = (name: string) => page.getByRole('region', { name: `Source ${name}` })
       await expect(of('machines')).toContainText('SVC_SYSLOG_PORT')

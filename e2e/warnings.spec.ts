@@ -64,7 +64,11 @@ test('Explore says that no event has a label, instead of that nothing happened',
   })
   await page.goto(`${daemon.url}/explore`)
   await expect(page.getByText('No event has a label yet')).toBeVisible()
-  await expect(page.getByRole('button', { name: 'gateway', exact: true })).toBeVisible()
+  await page.getByRole('button', { name: 'gateway', exact: true }).click()
+  await expect(page).toHaveURL(/source=gateway/)
+  // Back leads to what it was chosen from.
+  await page.goBack()
+  await expect(page.getByText('No event has a label yet')).toBeVisible()
   await daemon.call('POST', url, { service: 'pay' })
   await goTo(page, `${daemon.url}/explore?l=servce%3Dpay`)
   await expect(page.getByText('No event has the label servce.')).toBeVisible()

@@ -1,4 +1,4 @@
-/** Ids, each with the titles of the schemas it is one of. */
+/** Texts of the examples in the API document: first ids, each with the titles of the schemas whose `id` it shows. */
 const IDS: Readonly<Record<string, string>> = {
   example_9f1c2e3a4b5d6071: 'AgentExample AgentTestExample',
   test_019aa2f3c4d57e8b9a0b1c2d: 'AgentTest',

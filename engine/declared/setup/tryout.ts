@@ -279,7 +279,7 @@ export interface OnceKeys {
 const NO_KEYS: OnceKeys = { ingest: new Map(), own: null }
 
 const LOCAL_MCP = 'http://127.0.0.1:8788/mcp'
-const USUAL_PORT = 8787
+const USUAL_PORT = '8787'
 
 /** @param id of a project that is set up. */
 export function connectOf(declared: Declared, id: string, keys: OnceKeys = NO_KEYS): SetupConnect {
@@ -337,14 +337,15 @@ function ownPartsOf(
 ): NonNullable<SetupConnect['own_agent']> {
   const shared = env.SVC_PUBLIC_URL?.replace(/\/$/, '')
   const mcp_url = shared ? `${shared}/mcp` : LOCAL_MCP
-  // Named in any case: without it svc mcp asks whatever it was logged in to, or the port that is usual.
-  const base = shared || `http://127.0.0.1:${env.SVC_PORT ?? USUAL_PORT}`
+  // Without an address svc mcp asks the instance that it was logged in to, or the usual port. Port 0 is one that the system chooses later.
+  const { SVC_PORT: port = USUAL_PORT } = env
+  const base = shared || (port === '0' ? null : `http://127.0.0.1:${port}`)
   const bearer = key ?? 'KEY'
   return {
     name: own.name,
     key,
     mcp_url,
-    command: `SVC_AUTH_TOKEN=${bearer} SVCD_URL=${base} svc mcp`,
+    command: `SVC_AUTH_TOKEN=${bearer}${base ? ` SVCD_URL=${base}` : ''} svc mcp`,
     subscribe_hint:
       own.wake === 'webhook'
         ? 'It names its address with POST /api/projects/{id}/subscribe; each firing is posted there, signed.'

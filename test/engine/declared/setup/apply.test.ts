@@ -5,8 +5,8 @@ import { BY, openSetupWorld, proposal, type SetupWorld } from './setup-world.ts'
 
 const GOAL = 'Tell me when the gateway fails'
 
-async function open(): Promise<SetupWorld> {
-  const world = await openSetupWorld()
+async function open(options: Parameters<typeof openSetupWorld>[0] = {}): Promise<SetupWorld> {
+  const world = await openSetupWorld(options)
   onTestFinished(() => world.close())
   return world
 }
@@ -239,14 +239,14 @@ it('knows its parts by the names they have now: the example that is sent, and wh
 })
 
 it('sets up for the person’s own agent: a key that is told once, a practice firing, its first finding', async () => {
-  const world = await open()
+  const world = await open({ env: { SVC_PORT: '9000' } })
   const { engine } = world
   const own = proposal({ who: 'own', own_agent: { name: 'my-agent' }, agents: [] })
   const { project, connect, change_set } = await apply(world, own, await drafted(world, own, { who: 'own' }))
   expect(connect.own_agent).toMatchObject({ name: 'my-agent', key: expect.stringMatching(/^svc_/) })
   // Without a public address, too: it would ask whatever it was logged in to.
   expect(connect.own_agent!.command).toMatch(
-    /^SVC_AUTH_TOKEN=svc_\S+ SVCD_URL=http:\/\/127\.0\.0\.1:8787 svc mcp$/,
+    /^SVC_AUTH_TOKEN=svc_\S+ SVCD_URL=http:\/\/127\.0\.0\.1:9000 svc mcp$/,
   )
   const [key] = await engine.listKeys()
   expect(key).toMatchObject({ name: 'my-agent', scopes: ['read', 'findings'], project: project.id })
