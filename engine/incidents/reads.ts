@@ -12,7 +12,7 @@ import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
-import type { ReadContext } from '../log/timeline/context.ts'
+import { type ReadContext, requireNamed } from '../log/timeline/context.ts'
 import { parseInstant } from '../log/timeline/plan.ts'
 import { DAY_MS, iso } from '../model/units.ts'
 import { deliveriesOfIncident, presentDelivery } from '../outbox/rows.ts'
@@ -69,7 +69,7 @@ const BEFORE_MAX = 5
  * One page.
  * @param own id of the only project whose incidents are seen; null: all
  * @param at now, epoch ms
- * @throws SvcError invalid
+ * @throws SvcError invalid; not_found where nothing is listed and a trigger or project that was named is not known
  */
 function listIncidents(
   db: Database,
@@ -79,6 +79,8 @@ function listIncidents(
 ): IncidentsResult {
   const limit = Math.min(PAGE_MAX, Math.max(1, Math.trunc(filter.limit)))
   const rows = pageOf(db, filter, own, limit + 1)
+  // Whoever reads one project must not learn what others are called.
+  if (own === null) requireNamed(db, rows, filter)
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {

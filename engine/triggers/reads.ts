@@ -28,7 +28,7 @@ import type { Snapshot } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
 import { SOURCE_LABEL } from '../log/store/labels.ts'
 import { eachPosition } from '../log/store/scan.ts'
-import type { ReadContext } from '../log/timeline/context.ts'
+import { type ReadContext, requireNamed } from '../log/timeline/context.ts'
 import { parseInstant } from '../log/timeline/plan.ts'
 import { eventId, parseEventId } from '../log/timeline/present.ts'
 import { documentOf } from '../model/documents.ts'
@@ -114,6 +114,7 @@ export function createTriggerReads(
       snapshot(() => {
         const limit = clamp(filter.limit, 500)
         const rows = listRows(ctx, filter, limit + 1)
+        requireNamed(db, rows, filter)
         const shown = rows.slice(0, limit).map((row) => presentFiring(db, row))
         return { firings: shown, next_before: rows.length > limit ? shown.at(-1)!.dispatch_id : null }
       }),
@@ -162,6 +163,7 @@ export function createTriggerReads(
       snapshot(() => {
         const limit = clamp(filter.limit, 200)
         const rows = deliveryPage(db, { ...filter, limit: limit + 1 })
+        requireNamed(db, rows, filter)
         const shown = rows.slice(0, limit).map((row) => presentDelivery(db, row))
         return { deliveries: shown, next_before: rows.length > limit ? shown.at(-1)!.delivery_id : null }
       }),
@@ -210,25 +212,14 @@ function listRows({ db }: ReadContext, filter: FiringFilter, limit: number): Fir
   if (before === undefined) fail('invalid', 'before must be the id of a firing', { field: 'before' })
   const { trigger = null, project = null, key = null, state = null } = filter
   return db
-    .prepare<unknown[], FiringRow>(
-      `SELECT * FROM firings WHERE id < ? AND (? IS NULL OR trigger_name = ?)
-       AND (? IS NULL OR project = ? OR EXISTS (SELECT 1 FROM json_each(projects) WHERE value = ?))
-       AND (? IS NULL OR id IN (SELECT firing_id FROM firing_keys WHERE key = ?))
-       AND (? IS NULL OR state = ?) ORDER BY id DESC LIMIT ?`,
+    .prepare<Record<string, unknown>, FiringRow>(
+      `WITH asked(id) AS (SELECT @project UNION SELECT id FROM projects WHERE name = @project AND state <> 'deleted')
+       SELECT * FROM firings WHERE id < @before AND (@trigger IS NULL OR trigger_name = @trigger)
+       AND (@project IS NULL OR project IN asked OR EXISTS (SELECT 1 FROM json_each(projects) WHERE value IN asked))
+       AND (@key IS NULL OR id IN (SELECT firing_id FROM firing_keys WHERE key = @key))
+       AND (@state IS NULL OR state = @state) ORDER BY id DESC LIMIT @limit`,
     )
-    .all(
-      before?.id ?? Number.MAX_SAFE_INTEGER,
-      trigger,
-      trigger,
-      project,
-      project,
-      project,
-      key,
-      key,
-      state,
-      state,
-      limit,
-    )
+    .all({ before: before?.id ?? Number.MAX_SAFE_INTEGER, trigger, project, key, state, limit })
 }
 
 const lastError = (rows: readonly DeliveryRow[]): string | null =>

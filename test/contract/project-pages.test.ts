@@ -86,6 +86,24 @@ describe('what a project shows', () => {
     expect(await svc.get(`/api/projects/${id}/results?show=agent:maria`)).toMatchObject({ results })
     for (const asked of [`/api/projects/${id}/results?show=agent:nosuch`, '/api/runs?agent=nosuch'])
       expect(await svc.refused('GET', asked)).toEqual([404, 'no agent is named nosuch'])
+    // What was mistyped is no trigger or project in which nothing happened.
+    const near = 'no trigger is named checkout-eror (did you mean checkout-errors?)'
+    for (const list of ['firings', 'deliveries', 'incidents'])
+      expect(await svc.refused('GET', `/api/${list}?trigger=checkout-eror`)).toEqual([404, near])
+    const name = 'Checkout'
+    for (const list of ['firings', 'incidents', 'runs']) {
+      const asked = `/api/${list}?project=${encodeURIComponent(name.slice(0, -1))}`
+      expect(await svc.refused('GET', asked)).toEqual([
+        404,
+        `no project has the id or name ${name.slice(0, -1)} (did you mean ${name}?)`,
+      ])
+      for (const known of [id, name])
+        expect((await svc.call('GET', `/api/${list}?project=${encodeURIComponent(known)}`)).status).toBe(200)
+    }
+    expect(await svc.refused('GET', '/api/runs?agent=checkout-first-lok')).toEqual([
+      404,
+      'no agent is named checkout-first-lok (did you mean checkout-first-look?)',
+    ])
     // An agent without runs, and an outside one that has nothing else, are known.
     for (const agent of ['checkout-first-look', 'maria'])
       expect((await svc.call('GET', `/api/runs?agent=${agent}`)).status).toBe(200)

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type { Delivery, Firing, FiringDetail, FiringEventsResult } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import type { Answer, Client } from '../client.ts'
+import type { Answer } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { attemptLines, recipientText, STATUS_STYLES } from '../delivery-text.ts'
@@ -57,11 +57,11 @@ export function firingsCommand(io: Io): Command {
   return group
 }
 
-async function list(io: Io, { project, ...flags }: ListFlags): Promise<void> {
+async function list(io: Io, flags: ListFlags): Promise<void> {
   const client = clientOf(io, flags)
   const query = queryOf(flags, {
     trigger: flags.trigger,
-    project: project === undefined ? undefined : await projectId(client, project),
+    project: flags.project,
     state: flags.state,
     key: flags.key,
     before: flags.before,
@@ -87,12 +87,6 @@ async function list(io: Io, { project, ...flags }: ListFlags): Promise<void> {
     ),
   )
   tellMore(io, next_before)
-}
-
-/** Firings are filtered by the id of a project; people know its name. */
-async function projectId(client: Client, word: string): Promise<string> {
-  if (/^uc_[0-9a-f]{10}$/.test(word)) return word
-  return (await client.ask(calls.getProject, { id: word })).id
 }
 
 const stateText = ({ state, resolves }: Firing): string => (resolves ? 'over' : state)

@@ -115,7 +115,12 @@ function show(io: Io, incident: IncidentDetail): void {
     ['incident', `${id}, ${severity}, ${stateWords(incident)}`],
     ['entity', entity ? `${entity.label}=${entity.value}` : key],
     ['trigger', trigger],
-    ['fired', `${countWords(firings_total, 'time')} from ${opened_at} to ${last_fired_at}`],
+    [
+      'fired',
+      firings_total === 1
+        ? `once, ${opened_at}`
+        : `${countWords(firings_total, 'time')} from ${opened_at} to ${last_fired_at}`,
+    ],
     ['event', event && `${event.id} from ${event.source}: ${event.text}`],
     ['verdict', result?.verdict && `${result.verdict}, by ${result.chain.join(' > ')}`],
     ['claims', claims && claimWords(claims)],

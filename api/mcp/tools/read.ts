@@ -129,7 +129,7 @@ const eventWords = ({ event_time, event_type, source, id }: ReadResult['rows'][n
   `${event_time}: ${event_type} of ${source} (${id})`
 
 /**
- * @param notice a label that no event has. @param seen the newest event with the labels, if there is one
+ * @param notice what no event has of what was asked for. @param seen the newest event with the labels, if there is one
  * @param other the newest of them in the window, where only some of them were asked for
  */
 function nothingText(
@@ -137,7 +137,8 @@ function nothingText(
   seen: ReadResult['rows'][number] | undefined,
   other: ReadResult['rows'][number] | undefined,
 ): string {
-  if (notice !== undefined) return `${notice}; look for the right one with list_entities`
+  if (notice !== undefined)
+    return notice.includes('did you mean') ? notice : `${notice}; look for the right one with list_entities`
   if (other)
     return `no such events in this window; it has others, the newest ${eventWords(other)}. Leave out event_types, sources or text to see them`
   if (seen) return `no events in this window; last seen ${eventWords(seen)}. Widen the window to reach it`

@@ -1,5 +1,6 @@
 /** The SQL of runs, their steps and handoffs. */
 
+import { didYouMean } from '../../../schemas/near-names.ts'
 import type { Run } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import type { Database } from '../../log/store/handle.ts'
@@ -464,16 +465,20 @@ export const isOpen = (state: string): boolean => (OPEN_STATES as readonly strin
 
 /**
  * Deleted agents and outside agents, which have runs alone, are known.
+ * @param isHinted whether the agent that was meant perhaps is named: who reads one project must not learn what others have
  * @throws SvcError not_found: a name that was mistyped looks like an agent that did nothing otherwise
  */
-export function requireKnownAgent(db: Database, name: string): void {
+export function requireKnownAgent(db: Database, name: string, isHinted = false): void {
   const known = db
     .prepare<{ name: string }, number>(
       'SELECT EXISTS (SELECT 1 FROM agents WHERE name = @name) OR EXISTS (SELECT 1 FROM runs WHERE agent = @name)',
     )
     .pluck()
     .get({ name })
-  if (!known) fail('not_found', `no agent is named ${name}`, { field: 'agent' })
+  if (known) return
+  const live = db.prepare<[], string>("SELECT name FROM agents WHERE state <> 'deleted'").pluck()
+  const near = isHinted ? didYouMean(name, live.all()) : ''
+  fail('not_found', `no agent is named ${name}${near}`, { field: 'agent' })
 }
 
 /** Runs, what they spent and handoffs go along when their agent gets another name, or the trigger that woke them. */

@@ -15,7 +15,7 @@ import { cautiousTokens, makeBriefInSteps, renderBrief } from '../../log/brief/b
 import { entityLinesInSteps } from '../../log/entity-views.ts'
 import { acceptedIn } from '../../log/lifecycle.ts'
 import { fewAtOnce, inTurns, type Snapshot, type Steps } from '../../log/steps.ts'
-import type { ReadContext } from '../../log/timeline/context.ts'
+import { type ReadContext, requireProject } from '../../log/timeline/context.ts'
 import { readDocument, readDocuments } from '../../log/timeline/documents.ts'
 import { compilePlan, parseInstant, queryOf } from '../../log/timeline/plan.ts'
 import { parseEventId, presentRow } from '../../log/timeline/present.ts'
@@ -145,7 +145,7 @@ const documentsOf = (ctx: ReadContext, numbers: readonly number[], now: number):
 function listRuns(ctx: ReadContext, filter: RunFilter, present: (row: RunRow) => Run): RunsResult {
   const { status, agent = null, entity = null, limit, offset } = filter
   const states = status === undefined ? null : statesOf(status)
-  const project = filter.project === undefined ? null : projectId(ctx, filter.project)
+  const project = filter.project === undefined ? null : requireProject(ctx.db, filter.project)
   const where = `FROM runs r WHERE (@agent IS NULL OR r.agent = @agent) AND (@entity IS NULL OR r.entity = @entity)
     AND (@states IS NULL OR r.state IN (SELECT value FROM json_each(@states)))
     AND (@practice IS NULL OR r.practice = @practice) AND (@outcome IS NULL OR r.outcome = @outcome)
@@ -166,7 +166,7 @@ function listRuns(ctx: ReadContext, filter: RunFilter, present: (row: RunRow) =>
     )
     .all({ ...values, limit, offset })
   const total = ctx.db.prepare<typeof values, number>(`SELECT count(*) ${where}`).pluck().get(values)!
-  if (total === 0 && agent !== null) requireKnownAgent(ctx.db, agent)
+  if (total === 0 && agent !== null) requireKnownAgent(ctx.db, agent, true)
   return { runs: rows.map(present), total }
 }
 
@@ -179,17 +179,6 @@ function statesOf(status: string): readonly string[] {
   return fail('invalid', `status must be one of ${[...Object.keys(STATUSES), ...known].join(', ')}`, {
     field: 'status',
   })
-}
-
-function projectId(ctx: ReadContext, word: string): string {
-  return (
-    ctx.db
-      .prepare<[string, string], string>(
-        "SELECT id FROM projects WHERE (id = ? OR name = ?) AND state <> 'deleted' LIMIT 1",
-      )
-      .pluck()
-      .get(word, word) ?? fail('not_found', `no project has the id or name ${word}`, { field: 'project' })
-  )
 }
 
 function forecast(ctx: ReadContext, agent: string, now: number): AgentForecast {

@@ -1,6 +1,7 @@
 /** What reads work on: one connection with its view of the index. */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { didYouMean } from '../../../schemas/near-names.ts'
 import type { Label } from '../../../schemas/types.ts'
 import { systemTimers, type Timers } from '../../clock.ts'
 import { fail } from '../../errors.ts'
@@ -286,6 +287,41 @@ export function projectNames(db: Database, words: string | readonly string[]): s
     )
     .pluck()
   return [words].flat().map((word) => nameOf.get(word, word) ?? word)
+}
+
+/**
+ * Of a list that is narrowed to one project: a name that was mistyped looks like a project in which nothing happened.
+ * @param word id or name of one that is not deleted. @returns its id
+ * @throws SvcError not_found, with the name that was meant perhaps
+ */
+export function requireProject(db: Database, word: string): string {
+  const live = db
+    .prepare<[], { id: string; name: string }>("SELECT id, name FROM projects WHERE state <> 'deleted'")
+    .all()
+  const found = live.find(({ id }) => id === word) ?? live.find(({ name }) => name === word)
+  if (found) return found.id
+  const near = didYouMean(
+    word,
+    live.map(({ name }) => name),
+  )
+  return fail('not_found', `no project has the id or name ${word}${near}`, { field: 'project' })
+}
+
+/**
+ * That nothing is listed must not be by a name that was mistyped.
+ * @param listed where something is, its names are known. @throws SvcError not_found: no trigger is or was named so, or no project
+ */
+export function requireNamed(
+  db: Database,
+  listed: readonly unknown[],
+  { trigger, project }: { trigger?: string | undefined; project?: string | undefined },
+): void {
+  if (listed.length > 0) return
+  if (project !== undefined) requireProject(db, project)
+  if (trigger === undefined) return
+  const known = db.prepare<[], string>('SELECT DISTINCT name FROM triggers').pluck().all()
+  if (!known.includes(trigger))
+    fail('not_found', `no trigger is named ${trigger}${didYouMean(trigger, known)}`, { field: 'trigger' })
 }
 
 function idOf(db: Database, word: string): string {

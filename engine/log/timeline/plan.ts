@@ -3,6 +3,7 @@
  * cannot answer (text, number labels, the entity value).
  */
 import { ownField } from '../../../schemas/fields-of.ts'
+import { didYouMean } from '../../../schemas/near-names.ts'
 import type { JoinedName } from '../../../schemas/types.ts'
 import type { Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
@@ -233,31 +234,79 @@ function allSourceLabels(dictionary: Dictionary, names: SourceNames): number[] {
 
 /**
  * What should be known of labels in a request that match nothing.
- * @param wanted names of labels. @returns a sentence; null where each was on some event.
+ * @param wanted names of labels. @param isHinted whether the one that was meant perhaps is named
+ * @returns a sentence; null where each was on some event.
  */
-export function unknownLabels(db: Database, names: SourceNames, wanted: readonly string[]): string | null {
+export function unknownLabels(
+  db: Database,
+  names: SourceNames,
+  wanted: readonly string[],
+  isHinted = true,
+): string | null {
   if (wanted.length === 0) return null
-  const unknown = wanted.filter((name) => !isStored(db, name) && !names.numberLabels().has(name))
+  const numbers = names.numberLabels()
+  const unknown = wanted.filter((name) => !isStored(db, name) && !numbers.has(name))
   if (unknown.length === 0) return null
-  return `no event has the ${unknown.length === 1 ? 'label' : 'labels'} ${unknown.join(', ')}`
+  const known = isHinted ? [...labelNames(db), ...numbers] : []
+  const told = unknown.map((name) => name + didYouMean(name, known)).join(', ')
+  return `no event has the ${unknown.length === 1 ? 'label' : 'labels'} ${told}`
 }
 
+/** What of a read may have been mistyped. */
+type Mistyped = Pick<Narrowing, 'event_types' | 'project'> & { selector?: Readonly<Record<string, unknown>> }
+
 /**
- * The same of a selector. A label that was mistyped looks like silence otherwise.
+ * The same of what a read asks for: a label, a value or a type that was mistyped looks like silence otherwise. A value or
+ * type that no event has yet is told where a near one is known: most are no mistake. Of what a project reads nothing near
+ * is told: whoever reads one must not learn what there is in others.
  * @param joined constraints with other names: that no event has this one is no mistake
  */
-export const unknownOf = (
-  { db, names }: { db: Database; names: SourceNames },
-  selector: Readonly<Record<string, unknown>> = {},
+export function unknownOf(
+  { db, names, dictionary }: Pick<ReadContext, 'db' | 'names' | 'dictionary'>,
+  { selector = {}, event_types = [], project }: Mistyped,
   joined: readonly Pick<JoinedConstraint, 'label'>[] = [],
-): string | null =>
-  unknownLabels(
-    db,
-    names,
-    Object.keys(selector).filter(
-      (name) => name !== 'key_value' && !joined.some(({ label }) => label === name),
-    ),
+): string | null {
+  const asked = Object.entries(selector).filter(
+    ([name]) => name !== 'key_value' && !joined.some(({ label }) => label === name),
   )
+  const isHinted = !project?.length
+  const wanted = asked.map(([name]) => name)
+  const labels = unknownLabels(db, names, wanted, isHinted)
+  if (labels !== null || !isHinted) return labels
+  const numbers = names.numberLabels()
+  const told = [
+    ...asked
+      .filter(([name]) => !numbers.has(name))
+      .map(([label, value]) => ({ label, value: String(value), what: `${label}=${value}` })),
+    ...event_types.map((type) => ({ label: TYPE_LABEL, value: type, what: `the type ${type}` })),
+  ].flatMap(({ label, value, what }) => {
+    if (dictionary.find(label, value) !== undefined) return []
+    const near = didYouMean(value, valuesBeside(db, label, value))
+    return near === '' ? [] : `${what}${near}`
+  })
+  return told.length === 0 ? null : `no event has ${told.join(', nor ')}`
+}
+
+/** Values that are compared with one that was mistyped, and as many that begin with the same letter: most mistakes are behind it. */
+const COMPARED_VALUES = 1_000
+
+/** Shorter ones are near to too many. */
+const COMPARED_LENGTH = 4
+const digitsOf = (value: string): string => value.replace(/\D/g, '')
+
+/** Of other digits none: `order=4712` is no mistake for `order=4711`, but another. */
+function valuesBeside(db: Database, label: string, value: string): string[] {
+  if (value.length < COMPARED_LENGTH) return []
+  const stored = db
+    .prepare<[string, string, number], string>(
+      'SELECT value FROM named_labels WHERE name = ? AND value >= ? LIMIT ?',
+    )
+    .pluck()
+  const digits = digitsOf(value)
+  return ['', value.slice(0, 1)]
+    .flatMap((from) => stored.all(label, from, COMPARED_VALUES))
+    .filter((one) => one.length >= COMPARED_LENGTH && digitsOf(one) === digits)
+}
 
 /** Of each connection: every read that finds nothing asks. */
 const stored = new WeakMap<Database, Statement<{ name: string }, number>>()
@@ -423,6 +472,6 @@ export function silenceOf(
   if (asked.selector === undefined && !asked.sources?.length) return 'no events'
   const seen = lastSeenOf(ctx, asked, ceiling, rules)
   const said = seen === undefined ? 'no events in this window' : silenceSaid(window, seen)
-  const unknown = unknownOf(ctx, asked.selector, joined)
+  const unknown = unknownOf(ctx, asked, joined)
   return unknown === null ? said : `${said}; ${unknown}`
 }

@@ -315,7 +315,7 @@ function answer(
   const notice = page.isCut
     ? stoppedAt(reading, page)
     : rows.every((row) => row.reference)
-      ? unknownOf(ctx, notFoundIn(rows, request.selector), reading.plan.joined)
+      ? unknownOf(ctx, { ...request, selector: notFoundIn(rows, request.selector) }, reading.plan.joined)
       : null
   const isEmpty =
     rows.every((row) => row.reference) && request.cursor === undefined && next === null && !isOfAll(request)

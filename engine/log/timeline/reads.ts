@@ -123,7 +123,7 @@ function readBacklog(ctx: ReadContext, filter: TailFilter, now: number): Backlog
     ctx.names,
     ctx.entities.rules(),
   )
-  const notice = unknownOf(ctx, filter.selector, plan.joined)
+  const notice = unknownOf(ctx, filter, plan.joined)
   const after = filter.afterId === undefined ? null : parseEventId(filter.afterId)
   if (after === null) return { rows: [], missed: 0, notice }
   const query = queryOf(

@@ -75,9 +75,13 @@ export function* statsInSteps(
   if (table.values > 0) return table
   const asked = [request.by, ...Object.keys(request.where ?? {})]
   const wanted = asked.filter((name) => name !== 'key_value' && !Object.hasOwn(BUILT_IN, name))
+  const isHinted = !request.project?.length
+  const told = [
+    silenceWhere(ctx, request, { ceiling, rules, ...both }),
+    unknownOf(ctx, { ...request, selector: request.where }, plan.joined),
+  ].filter((one) => one !== null)
   const notice =
-    unknownLabels(ctx.db, ctx.names, [...new Set(wanted)]) ??
-    silenceWhere(ctx, request, { ceiling, rules, ...both })
+    unknownLabels(ctx.db, ctx.names, [...new Set(wanted)], isHinted) ?? (told.length ? told.join('; ') : null)
   return notice === null ? table : { ...table, stats: `${table.stats}\n${notice}`, notice }
 }
 
@@ -247,7 +251,7 @@ export function* histogramInSteps(
     ),
   }))
   const total = totals.reduce((sum, count) => sum + count, 0)
-  const notice = total === 0 ? unknownOf(ctx, request.selector, plan.joined) : null
+  const notice = total === 0 ? unknownOf(ctx, request, plan.joined) : null
   const joined = tellJoined(plan, ctx, ceiling)
   return {
     from: iso(window.from),

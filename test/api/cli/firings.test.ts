@@ -109,10 +109,9 @@ describe('svc firings', () => {
     expect(second).toContain('pay and 49 more  6       nobody')
   })
 
-  it('narrows by trigger, state, key and project, whose name becomes its id', async () => {
+  it('narrows by trigger, state, key and project, by its name', async () => {
     const at = await daemon({
-      'GET /api/projects/My%20Shop': [200, { id: 'uc_0123456789' }],
-      'GET /api/firings?limit=5&trigger=errs&project=uc_0123456789&state=held&key=a%26b&before=x': [
+      'GET /api/firings?limit=5&trigger=errs&project=My+Shop&state=held&key=a%26b&before=x': [
         200,
         { firings: [], next_before: null },
       ],

@@ -209,6 +209,9 @@ describe('a key of a project', () => {
     expect((await listed(own)).incidents).toHaveLength(1)
     expect(await listed(other)).toMatchObject({ incidents: [], counts: { open: { warning: 0 } } })
     expect((await door.call('GET', '/api/incidents/1', undefined, door.as(other))).status).toBe(404)
+    // Whether others have such a trigger is not told.
+    const named = await door.call('GET', '/api/incidents?trigger=nosuch', undefined, door.as(other))
+    expect([named.status, named.json().incidents]).toEqual([200, []])
     expect((await act(door, 'acknowledge', { version: 1 }, door.as(own))).status).toBe(403)
     expect((await door.call('GET', '/api/home', undefined, door.as(own))).status).toBe(403)
     const refused = await door.call('POST', '/api/keys', { name: 'x', scopes: ['respond'], project }, root)

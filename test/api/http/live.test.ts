@@ -76,7 +76,7 @@ describe('a live tail', () => {
     const strip = (body: object) => door.call('POST', '/api/histogram', body)
     expect((await strip({ selector: { servce: 'a' }, window: '1h' })).json()).toMatchObject({
       total: 0,
-      notice: 'no event has the label servce',
+      notice: 'no event has the label servce (did you mean service?)',
     })
     expect((await strip({ selector: { service: 'b' }, window: '1h' })).json().notice).toBeUndefined()
     await Promise.all([stream.return(undefined), known.return(undefined)])

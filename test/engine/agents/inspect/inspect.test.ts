@@ -354,8 +354,18 @@ describe('issue 17, 2.3: every tool', () => {
     const early = { from: '2026-11-20T10:00:00Z', to: '2026-11-20T11:00:00Z' }
     for (const tool of ['changed', 'series'] as const) {
       const said = (question: Partial<InspectQuestion>) => inspect({ tool, ...question }).text
-      expect(said({ selector: { service: 'shpo' } })).toBe(never)
-      expect(said({ selector: { srvice: 'shop' } })).toBe(`${never}; no event has the label srvice`)
+      expect(said({ selector: { service: 'nothing-near' } })).toBe(never)
+      expect(said({ selector: { service: 'shpo' } })).toBe(
+        `${never}; no event has service=shpo (did you mean shop?)`,
+      )
+      // Whoever reads a project is told of nothing that others have.
+      expect(inspect({ tool, selector: { service: 'shpo' } }, ['p1']).text).toBe(never)
+      expect(inspect({ tool, selector: { srvice: 'shop' } }, ['p1']).text).toBe(
+        `${never}; no event has the label srvice`,
+      )
+      expect(said({ selector: { srvice: 'shop' } })).toBe(
+        `${never}; no event has the label srvice (did you mean service?)`,
+      )
       expect(said({ selector: { service: 'pay' }, ...early })).toBe(
         'no events in this window; last seen 2026-11-20T14:48:00.060Z',
       )

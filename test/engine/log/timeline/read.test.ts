@@ -105,14 +105,43 @@ describe('a read', () => {
     )
     // A value that was mistyped looks like silence, too.
     const never = 'no events in this window, nor at any other time'
-    expect(atOnce(statsInSteps(ctx, { by: 'source', where: { service: 'chekout' } }, NOW))).toMatchObject({
+    expect(atOnce(statsInSteps(ctx, { by: 'source', where: { service: 'other' } }, NOW))).toMatchObject({
       ...{ notice: never, stats: expect.stringContaining(`\n${never}`) },
     })
+    const near = 'no event has service=chekout (did you mean checkout?)'
+    expect(atOnce(statsInSteps(ctx, { by: 'source', where: { service: 'chekout' } }, NOW)).notice).toBe(
+      `${never}; ${near}`,
+    )
+    expect(read({ selector: { service: 'chekout' } }).notice).toBe(near)
     expect(
       atOnce(statsInSteps(ctx, { by: 'source', where: { service: 'checkout' } }, NOW)),
     ).not.toHaveProperty('notice')
     for (const by of ['source', 'event_type', 'service', 'status'])
       expect(atOnce(statsInSteps(ctx, { by }, NOW))).not.toHaveProperty('notice')
+  })
+
+  it('names the label, the value or the type that was meant perhaps', () => {
+    const { append, read, app } = setUp()
+    // More values than are compared, and the one that is meant behind them.
+    append(
+      Array.from({ length: 1_200 }, (_, n) => event({ service: `a${n}` }, T0)),
+      { sourceId: app },
+    )
+    append([event({ service: 'checkout', order: '4711', zone: 'b' }, T0)], { sourceId: app })
+    const said = (selector: Record<string, string>, event_types?: string[]) =>
+      read({ selector, ...(event_types ? { event_types } : {}) }).notice
+    expect(said({ Service: 'checkout' })).toBe('no event has the label Service (did you mean service?)')
+    expect(said({ service: 'chekcout' })).toBe('no event has service=chekcout (did you mean checkout?)')
+    expect(said({ service: 'checkout' }, ['tset'])).toBe('no event has the type tset (did you mean test?)')
+    expect(said({ service: 'chekcout' }, ['tset'])).toBe(
+      'no event has service=chekcout (did you mean checkout?), nor the type tset (did you mean test?)',
+    )
+    for (const [label, value] of [
+      ['service', 'nothing-near'],
+      ['order', '4712'],
+      ['zone', 'a'],
+    ] as const)
+      expect(said({ [label]: value }, ['deploy'])).toBeUndefined()
   })
 
   it('is a strict AND, compares numbers by their JSON form, and matches the entity by key_value', () => {
