@@ -28,6 +28,7 @@ it('lists what is not handled, shows one, and says how a list goes on', async ()
   expect((await ran('list', '--state', 'handled')).out).toBe('no incidents')
   const { out } = await ran('show', 'inc_1')
   expect(out).toContain('incident inc_1, warning, open')
+  expect(out).toMatch(/^fired +once, \S+Z$/m)
   expect(out).toContain('opened by svc')
 })
 
