@@ -182,13 +182,14 @@ export function daemonOptions(outdir) {
  * Puts the migrations and the catalog beside the bundle and removes chunks of builds before.
  * @param {string} outdir under the root
  * @param {readonly string[]} outputs what this build wrote
+ * @param {readonly string[]} kept names of chunks that stay, too
  */
-export function finishDaemon(outdir, outputs) {
+export function finishDaemon(outdir, outputs, kept = []) {
   const folder = join(root, outdir)
   const written = new Set(outputs.map((path) => basename(path)))
   for (const file of written) if (file.endsWith('.mjs')) narrow(join(folder, file))
   for (const file of readdirSync(folder))
-    if (file.startsWith('chunk-') && !written.has(file)) rmSync(join(folder, file))
+    if (file.startsWith('chunk-') && !written.has(file) && !kept.includes(file)) rmSync(join(folder, file))
   for (const [from, to] of Object.entries({
     'engine/log/store/migrations': 'migrations',
     catalog: 'catalog',
@@ -238,7 +239,12 @@ export async function buildDaemon(outdir = 'dist') {
         throw new ScriptError(
           `${outputs[path]?.entryPoint} is CommonJS, of which import() in a bundle gives the default alone: import() a module that exports its names`,
         )
-  finishDaemon(outdir, Object.keys(outputs))
+  const list = join(root, outdir, '.outputs')
+  // A daemon of the build before may run, and load one for the first time, such as the client of a model provider.
+  const before = existsSync(list) ? readFileSync(list, 'utf8').split('\n') : []
+  finishDaemon(outdir, Object.keys(outputs), before)
+  const names = Object.keys(outputs).map((path) => basename(path))
+  writeFileSync(list, names.join('\n'))
   // What V8 compiled of the build before.
   rmSync(join(root, outdir, '.compiled'), { recursive: true, force: true })
 }

@@ -1,9 +1,9 @@
 /**
- * The console: files listed once at start, and its one page for every address of its own. An asset that the build
+ * The console: its files, and its one page for every address of its own. An asset that the build
  * has also compressed is sent so where it is taken (RFC 9110, section 12.5.3).
  */
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import send from '@fastify/send'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -38,28 +38,56 @@ export function registerConsole(app: FastifyInstance, folder: string | null): vo
     })
     return
   }
-  // What is served are the files there are now, by their exact names: a path can name nothing else.
-  const files = namesOf(folder)
-  const assets = assetsIn(join(folder, 'assets'))
-  const scripts = scriptsIn(readFileSync(join(folder, PAGE), 'utf8'))
-  const sendPage = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const policy = String(reply.raw.getHeader(POLICY)).replace("script-src 'self'", `script-src ${scripts}`)
+  const built = lookAt(folder)
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const policy = String(reply.raw.getHeader(POLICY)).replace(
+      "script-src 'self'",
+      `script-src ${built().scripts}`,
+    )
     return sendFile(request, reply.header(POLICY, policy), folder, PAGE)
   }
-  for (const name of files)
+  // What is served are the files that are listed, by their exact names: a path can name nothing else.
+  for (const name of namesOf(folder))
     app.get(`/${name}`, { schema: { hide: true } }, (request, reply) =>
       name === PAGE ? sendPage(request, reply) : sendFile(request, reply, folder, name),
     )
   app.get('/', { schema: { hide: true } }, sendPage)
   app.get<{ Params: { '*': string } }>('/assets/*', { schema: { hide: true } }, (request, reply) => {
     const name = request.params['*']
-    const codings = assets.get(name)
+    const codings = built().assets.get(name)
     if (!codings) return reply.callNotFound()
     return sendFile(request, reply, folder, `assets/${name}`, codings)
   })
   app.decorateReply('callNotFoundPage', function (this: FastifyReply) {
     return sendPage(this.request, this)
   })
+}
+
+interface Built {
+  /** Each asset, with the codings that it is there in besides as it is. */
+  assets: Map<string, Coding[]>
+  /** Sources of scripts that the page may run. */
+  scripts: string
+}
+
+/**
+ * @returns tells what the build put there. A build beside a daemon that runs, such as that of a second `npm start`, puts
+ * another in its place, whose page would be empty without its assets and its script.
+ */
+function lookAt(folder: string): () => Built {
+  const [page, assets] = [join(folder, PAGE), join(folder, 'assets')]
+  const changedAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs
+  let seen = ''
+  let built: Built = { assets: new Map(), scripts: "'self'" }
+  return () => {
+    const now = `${changedAt(page)} ${changedAt(assets)}`
+    // Between its files there is no page: what was there is told until there is one.
+    if (now !== seen && existsSync(page)) {
+      built = { assets: assetsIn(assets), scripts: scriptsIn(readFileSync(page, 'utf8')) }
+      seen = now
+    }
+    return built
+  }
 }
 
 /** The page has a script of the build in it, which browsers run by its hash (CSP 3, section 2.3.1). */
@@ -79,7 +107,6 @@ function namesOf(folder: string): string[] {
 /** Ends of the names of files that are others, compressed. */
 const ENDS: Record<Coding, string> = { br: '.br', gzip: '.gz' }
 
-/** Each asset, with the codings that it is there in besides as it is. */
 function assetsIn(folder: string): Map<string, Coding[]> {
   const all = new Set(namesOf(folder))
   const isPacked = (name: string): boolean =>

@@ -1,6 +1,6 @@
 /** The files of the console and the browsable page of the API. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -49,6 +49,19 @@ describe('the console', () => {
       expect(await policy(path)).toContain(`script-src 'self' 'sha256-${hash}';`)
     expect(await policy('/health', 'application/json')).toContain("script-src 'self';")
     expect(await policy('/')).not.toMatch(/script-src[^;]*unsafe/)
+    // A build beside the daemon puts another page in its place.
+    mkdirSync(join(other, 'assets'))
+    writeFileSync(join(other, 'assets', 'next-5e6f.js'), 'export {}')
+    writeFileSync(
+      join(other, 'index.html'),
+      '<!doctype html><title>svc</title><script>window.next = 2</script>',
+    )
+    // The time of a file may be as coarse as a tick of the clock.
+    utimesSync(join(other, 'index.html'), 1, 1)
+    const next = createHash('sha256').update('window.next = 2').digest('base64')
+    expect(await policy('/')).toContain(`script-src 'self' 'sha256-${next}';`)
+    const asset = await scripted.call('GET', '/assets/next-5e6f.js')
+    expect([asset.status, asset.text]).toEqual([200, 'export {}'])
     await scripted.close()
     rmSync(other, { recursive: true })
   })

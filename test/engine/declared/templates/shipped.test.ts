@@ -1,5 +1,5 @@
 /** The templates that svc ships are whole, and so is any file that is put beside them. */
-import { cpSync, readFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -260,5 +260,12 @@ describe('a build', () => {
     cpSync(join(root, 'catalog'), join(folder, 'catalog/templates/old'), { recursive: true })
     finishDaemon(relative(root, folder), [])
     expect([...readTemplates(join(folder, 'catalog/templates')).values()]).toEqual([...templates.values()])
+  })
+
+  it('leaves what a daemon of the build before may still load, and removes what is older', () => {
+    const folder = folderWith({})
+    for (const name of ['chunk-OLD.mjs', 'chunk-BEFORE.mjs']) writeFileSync(join(folder, name), '')
+    finishDaemon(relative(root, folder), [], ['chunk-BEFORE.mjs'])
+    expect(readdirSync(folder).filter((name) => name.startsWith('chunk-'))).toEqual(['chunk-BEFORE.mjs'])
   })
 })
