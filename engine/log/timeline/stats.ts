@@ -271,18 +271,27 @@ const HIGH_CARDINALITY = 10_000
 const LIMIT_MAX = 500
 const LIMIT_MAX_ALL = 50
 
-/** Labels that name a request and no entity: of each value there are a few events, and as many values as requests. */
-const OF_REQUESTS = new Set(['trace_id'])
+/** Labels that name a request, or a step of one, and no entity. */
+const OF_REQUESTS = new Set(['trace_id', 'span_id', 'parent_span_id'])
+/** A label of more values, each on fewer events, tells events from one another, such as the id of a request. */
+const FEW_VALUES = 100
+const FEW_EVENTS = 10
 
-/** Every label with its most frequent values, but those of requests, which are listed when asked for by name. */
+/**
+ * Every label with its most frequent values, but those of requests, which are listed when asked for by name: first those
+ * that name entities, last those whose values hardly come again.
+ */
 export function answerEntities(ctx: ReadContext, limit: number): EntitiesResult {
   ctx.names.refresh()
   const listed = labelNames(ctx.db).filter((label) => !OF_REQUESTS.has(label))
   const facets = listed.map((label) => facetOf(ctx, label, Math.min(LIMIT_MAX_ALL, Math.max(1, limit))))
+  const rankOf = ({ facet: { primary, distinct }, events }: Counted): number =>
+    primary ? 0 : distinct > FEW_VALUES && events < distinct * FEW_EVENTS ? 2 : 1
   return {
     labels: facets
-      .filter((facet) => facet.distinct > 0)
-      .sort((a, b) => Number(b.primary) - Number(a.primary) || (a.label < b.label ? -1 : 1)),
+      .filter(({ events }) => events > 0)
+      .sort((a, b) => rankOf(a) - rankOf(b) || (a.facet.label < b.facet.label ? -1 : 1))
+      .map(({ facet }) => facet),
   }
 }
 
@@ -298,7 +307,7 @@ export function answerEntityValues(
   prefix?: string,
 ): LabelFacet {
   ctx.names.refresh()
-  const facet = facetOf(ctx, label, Math.min(LIMIT_MAX, Math.max(1, limit)), prefix)
+  const { facet } = facetOf(ctx, label, Math.min(LIMIT_MAX, Math.max(1, limit)), prefix)
   if (facet.distinct > 0) return facet
   const known = labelNames(ctx.db)
   if (!known.includes(label) && ctx.names.numberLabels().has(label))
@@ -315,7 +324,13 @@ interface LabelRow {
   value: string
 }
 
-function facetOf(ctx: ReadContext, label: string, limit: number, prefix?: string): LabelFacet {
+interface Counted {
+  facet: LabelFacet
+  /** Of all its values. */
+  events: number
+}
+
+function facetOf(ctx: ReadContext, label: string, limit: number, prefix?: string): Counted {
   const found = selectLabels(ctx, label, prefix)
   const counts = ctx.counts.read(found.map((row) => row.id))
   let distinct = 0
@@ -331,7 +346,7 @@ function facetOf(ctx: ReadContext, label: string, limit: number, prefix?: string
   const declaring = [...ctx.names.all()].filter(
     (source) => !source.deleted && source.labels.some((l) => l.name === label),
   )
-  return {
+  const facet = {
     label,
     primary: declaring.some((source) => source.labels.some((l) => l.name === label && l.primary)),
     sources: declaring.map((source) => source.name).sort(),
@@ -339,6 +354,7 @@ function facetOf(ctx: ReadContext, label: string, limit: number, prefix?: string
     high_cardinality: distinct > HIGH_CARDINALITY,
     values: values.slice(0, limit).map(({ row, events, last }) => presentValue(ctx, row, events, last)),
   }
+  return { facet, events: values.reduce((sum, { events }) => sum + events, 0) }
 }
 
 function selectLabels(ctx: ReadContext, label: string, prefix: string | undefined): LabelRow[] {

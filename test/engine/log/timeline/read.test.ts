@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../../engine/log/steps.ts'
 import { tokensOf } from '../../../../engine/log/timeline/fit.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
-import { statsInSteps } from '../../../../engine/log/timeline/stats.ts'
+import { answerEntities, answerEntityValues, statsInSteps } from '../../../../engine/log/timeline/stats.ts'
 import type { ReadRequest } from '../../../../schemas/types.ts'
 import { longOr } from '../../../chaos/scale.ts'
 import { addSource, event, openHarness, random, T0 } from '../store/store-harness.ts'
@@ -142,6 +142,18 @@ describe('a read', () => {
       ['zone', 'a'],
     ] as const)
       expect(said({ [label]: value }, ['deploy'])).toBeUndefined()
+  })
+
+  it('lists labels that name things first, and those whose values hardly come again last', () => {
+    const { append, ctx, app } = setUp()
+    append(
+      Array.from({ length: 150 }, (_, n) =>
+        event({ service: `s${n % 120}`, batch: `b${n}`, zone: `z${n % 3}`, span_id: `f${n}` }, T0),
+      ),
+      { sourceId: app },
+    )
+    expect(answerEntities(ctx, 3).labels.map(({ label }) => label)).toEqual(['service', 'zone', 'batch'])
+    expect(answerEntityValues(ctx, 'span_id', 3).distinct).toBe(150)
   })
 
   it('is a strict AND, compares numbers by their JSON form, and matches the entity by key_value', () => {
