@@ -190,12 +190,14 @@ class Loop<End> {
     this.parts.signal.throwIfAborted()
   }
 
-  /** Weak models write a call as text. */
+  /** Weak models write a call as text, and give calls of one reply the same id. */
   private readCalls(reply: ModelReply): ModelReply {
-    if (reply.calls.length) return reply
-    const call = callInText(reply.text, this.policy.briefed().tools, `text-${this.tape.rounds}`)
-    // Nothing of the provider's own blocks says that it was a call.
-    return call ? { ...reply, calls: [call], raw: undefined } : reply
+    const written = reply.calls.length
+      ? null
+      : callInText(reply.text, this.policy.briefed().tools, `text-${this.tape.rounds}`)
+    const calls = written ? [written] : tellApart(reply.calls)
+    // The provider's own blocks say nothing of a call that was read here, nor of an id that was given here.
+    return calls.every((call, i) => call === reply.calls[i]) ? reply : { ...reply, calls, raw: undefined }
   }
 
   /** Tokens for the next reply: more after each that was cut off, as far as the model may write. */
@@ -233,6 +235,17 @@ class Loop<End> {
     await this.policy.record([step])
     this.tape.put(step)
   }
+}
+
+/** @returns the calls, each with an id that no other has: by it its answer is kept, and told to the model */
+function tellApart(calls: readonly ToolCall[]): ToolCall[] {
+  const ids = new Set<string>()
+  return calls.map((call) => {
+    let { id } = call
+    for (let n = 2; ids.has(id); n++) id = `${call.id}-${n}`
+    ids.add(id)
+    return id === call.id ? call : { ...call, id }
+  })
 }
 
 const placed = ({ n, round, at }: Begun): Pick<StepWrite, 'n' | 'kind' | 'round' | 'at'> => ({
