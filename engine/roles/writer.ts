@@ -11,7 +11,7 @@ import { providerOf } from '../agents/models/adapter.ts'
 import { githubPostOfRun, writeBackOfRun } from '../agents/runs/calls.ts'
 import { createFinishing, createJournal, type Journal } from '../agents/runs/finishing.ts'
 import { createMaking, quietMs } from '../agents/runs/making.ts'
-import { type Clock, systemClock, systemTimers } from '../clock.ts'
+import { type Clock, neverSetBack, systemClock, systemTimers } from '../clock.ts'
 import { bootCatalog } from '../declared/catalog/catalog.ts'
 import { watchSealedSecrets } from '../declared/credentials.ts'
 import { createSessions } from '../declared/oauth.ts'
@@ -87,7 +87,9 @@ export function openWriter(options: EngineOptions, openEngine: () => Promise<Ope
 function openParts(options: EngineOptions, clock: Clock, store: OpenStore, state: WriterState) {
   const secret = metaSecret(store, options.fixedSecret)
   const ctx = createReadContext(store.db, true, secret)
-  const stamp = new Stamp(clock, lastIngest(store), state)
+  const newest = lastIngest(store)
+  const steady = neverSetBack(clock, newest)
+  const stamp = new Stamp(steady, newest, state)
   const appender = new Appender(store.db, ctx.dictionary, ctx.index.tail)
   const figures = new Figures(options.figures)
   const keyFile = keyFileOf(options.dataFile)
@@ -100,7 +102,7 @@ function openParts(options: EngineOptions, clock: Clock, store: OpenStore, state
     onPending: () => options.onPending?.(),
   })
   return {
-    ...{ options, clock, store, state, secret, ctx, stamp, appender, figures, secrets, onFault },
+    ...{ options, clock, steady, store, state, secret, ctx, stamp, appender, figures, secrets, onFault },
     capacity: new Capacity(store, options.maxDbSize ?? null, figures, (turn) => options.onStorage?.(turn)),
     sealed: watchSealedSecrets(store.db, secrets, keyFile),
     live,
@@ -158,9 +160,9 @@ function openTriggers(
   parts: Parts,
   wake: (run: Parameters<ReturnType<typeof createMaking>['wake']>[0]) => ReturnType<Wake>,
 ) {
-  const { tallies, store, clock, stamp, ctx, onPending } = parts
+  const { tallies, store, steady, stamp, ctx, onPending } = parts
   return new LiveTriggers({
-    ...{ tallies, store, clock, stamp, ctx, onPending, incidents: parts.incidents.incidents },
+    ...{ tallies, store, clock: steady, stamp, ctx, onPending, incidents: parts.incidents.incidents },
     wake: ({ firing, ...more }) =>
       wake({
         ...more,

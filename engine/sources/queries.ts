@@ -118,9 +118,10 @@ export function pollQueries(db: Database) {
   const restart = db.prepare(
     'INSERT OR REPLACE INTO polls (source_id, next_at, restarted) VALUES (@id, @at, @why)',
   )
+  // A poll that is still ahead was made before the clock was set back: so was the time of the next.
   const due = db.prepare<[{ now: number; busy: string; limit: number }], DueRow>(
     `SELECT p.source_id, p.cursor, s.version FROM polls p JOIN sources s ON s.id = p.source_id
-     WHERE p.next_at <= @now AND s.state = 'active' AND p.source_id NOT IN (SELECT value FROM json_each(@busy))
+     WHERE (p.next_at <= @now OR p.last_poll_at > @now) AND s.state = 'active' AND p.source_id NOT IN (SELECT value FROM json_each(@busy))
      ORDER BY p.next_at, p.source_id LIMIT @limit`,
   )
   const next = db

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { BY, MINUTE, openWorld } from './trigger-world.ts'
+import { BY, MINUTE, openWorld, T0 } from './trigger-world.ts'
 
 const STORM = { condition: { event: 'any' }, cooldown: '10m', storm: { quiet: '30s' } } as const
 const error = { service: 'checkout', type: 'error' }
@@ -33,6 +33,40 @@ it('the same after a restart, which knows the keys of the burst by its rows', as
   pass(MINUTE)
   expect(await firings()).toMatchObject([{ state: 'fired', events: 1 }])
   await engine.close()
+})
+
+it('one that is open while the clock is set back by a day ends, and so does the cooldown after it', async () => {
+  let elapsed = 0
+  const clock = { at: T0, now: () => clock.at, elapsed: () => elapsed }
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bursts-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const dataFile = join(folder, 'svc.db')
+  const before = await openWorld({ dataFile, clock })
+  const goOn = (ms: number) => {
+    clock.at += ms
+    elapsed += ms
+  }
+  await before.trigger({ ...STORM, cooldown: '1m' })
+  await before.post(error)
+  clock.at -= 23 * 60 * MINUTE
+  // Until the clock has caught up, time goes at half the pace.
+  goOn(59_000)
+  before.engine.tick()
+  expect(await before.firings()).toMatchObject([{ state: 'gathering' }])
+  goOn(2_000)
+  before.engine.tick()
+  expect(await before.firings()).toMatchObject([{ state: 'fired', fired_at: '2026-11-20T12:00:30.000Z' }])
+  goOn(MINUTE)
+  const [early] = await before.post(error)
+  expect(await before.engine.why(early!)).toMatchObject({ records: [{ reason: 'cooldown' }] })
+  await before.engine.close()
+  const after = await openWorld({ dataFile, clock })
+  goOn(2 * MINUTE)
+  await after.post(error)
+  goOn(MINUTE)
+  after.engine.tick()
+  expect(await after.firings()).toMatchObject([{ state: 'fired' }, { state: 'fired' }])
+  await after.engine.close()
 })
 
 it('one whose trigger is given another name meanwhile is told under that name', async () => {

@@ -8,7 +8,7 @@ export const MINUTE = 60_000
 
 export interface World {
   engine: LocalEngine
-  clock: { at: number; now(): number }
+  clock: { at: number; now(): number; elapsed?(): number }
   /** Posts one item, or several in one body. @returns ids of the events */
   post(items: object | object[], how?: { bypass?: boolean; source?: string }): Promise<string[]>
   trigger(write: Partial<TriggerWrite> & Pick<TriggerWrite, 'condition'>): Promise<void>

@@ -46,6 +46,17 @@ describe('a source that is polled', () => {
     expect(api.received).toHaveLength(2)
   })
 
+  it('is due though the clock was set back, not once it is as late as it was', async () => {
+    const api = await receiver(json([]))
+    const { create, until: polls, asleep, time, engine, poller } = setup()
+    await create('api', { url: api.url }, '10s')
+    await polls(1)
+    await asleep()
+    await poller.stop()
+    time.advance(-3_600_000)
+    expect((await engine.duePolls(8, [])).due).toHaveLength(1)
+  })
+
   it('goes on where it stood after a restart: rows are all there is', async () => {
     const api = await receiver(json([{ id: 1 }]))
     const first = setup()
