@@ -254,8 +254,8 @@ export function markerOf(secret: string, seed: string): string {
 
 /** @param marker as `markerOf` gives it */
 export function fence(marker: string, text: string): string {
-  // It cannot be in the text but by being read back from a model.
-  const safe = escapeText(redact(text).replaceAll(marker, ''))
+  // It cannot be in the text but by being read back from a model; what is left of one must be none.
+  const safe = escapeText(redact(text).replaceAll(marker, '…'))
   return `<<<data ${marker}\n${safe}\ndata ${marker}>>>`
 }
 

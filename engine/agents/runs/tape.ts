@@ -262,12 +262,13 @@ function answerTo(step: Step): ToolAnswer | null {
 
 /** Characters that stay of an answer, of its beginning. */
 const KEPT = 300
-const FENCE = /^(<<<data \w+\n)([\s\S]*)(\ndata \w+>>>)$/
+/** With what stands before and behind it: a window, or the cursor of the next page. */
+const FENCE = /^([\s\S]*?<<<data (\w+)\n)([\s\S]*)(\ndata \2>>>[\s\S]*)$/
 const EVENT_ID = /\bevt_\d+\b/g
 
 /** @returns the answer made short, the same each time; itself where that would be no shorter */
 export function shortenAnswer(content: string): string {
-  const [, open = '', inner = content, close = ''] = FENCE.exec(content) ?? []
+  const [, open = '', , inner = content, close = ''] = FENCE.exec(content) ?? []
   const kept = inner.slice(0, KEPT)
   const ids = [...new Set(inner.match(EVENT_ID) ?? [])]
   const events = ids.length ? `; events in it: ${ids.join(', ')}` : ''

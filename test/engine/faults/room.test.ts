@@ -153,6 +153,11 @@ describe('room', () => {
     const lines = Array.from({ length: 90 }, (_, i) => `evt_${i} says something that takes room`).join('\n')
     const short = shortenAnswer(`<<<data abc\n${lines}\ndata abc>>>`)
     expect(short).toMatch(/^<<<data abc\nevt_0 says[\s\S]*evt_89\]\ndata abc>>>$/)
+    // As a read answers, and a look that has more pages.
+    const around = shortenAnswer(
+      `12:00 to 13:00: 90 rows\n<<<data abc\n${lines}\ndata abc>>>\nmore: cursor c1`,
+    )
+    expect(around).toBe(`12:00 to 13:00: 90 rows\n${short}\nmore: cursor c1`)
     expect(shortenAnswer('evt_1 short')).toBe('evt_1 short')
     expect(shortenAnswer(short)).toBe(short)
   })
