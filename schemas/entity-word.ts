@@ -1,4 +1,8 @@
 /** An entity as models and people write it in one word. */
+import { escapeLine } from './plain-text.ts'
+
+/** `service=pay`, in one line: a value with a line break must not look like a line that was said by svc. */
+export const entityWord = (label: string, value: string): string => escapeLine(`${label}=${value}`)
 
 /**
  * An entity by its label and value: other tools write both as one word, such as `service=pay`, which is taken back.

@@ -1,4 +1,7 @@
 /** The tools list_entities, which labels and values there are, and neighbours, what an entity is connected with. */
+import { entityWord } from '../../../schemas/entity-word.ts'
+import { escapeLine } from '../../../schemas/plain-text.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   EntitiesResult,
   LabelFacet,
@@ -56,7 +59,7 @@ const shown = ({ label, primary, distinct, values }: LabelFacet): Shown => ({
 function answer(labels: Shown[], next: string | null, rest = '') {
   const lines = labels.map(
     ({ label, primary, distinct, values }) =>
-      `${label}${primary ? ' (names entities)' : ''}, ${distinct} values: ${values.map(({ value, events }) => `${value} (${events})`).join(', ')}`,
+      `${label}${primary ? ' (names entities)' : ''}, ${countWords(distinct, 'value')}: ${values.map(({ value, events }) => `${escapeLine(String(value))} (${events})`).join(', ')}`,
   )
   return {
     text: (lines.join('\n') || 'no events are stored yet') + more(next) + rest,
@@ -85,13 +88,17 @@ export const neighbours = defineTool<ToolNeighbours, ToolNeighboursResult>({
     const lines = all.map(({ edge, by, count, open_incidents: open, ...name }) => {
       const known = by === 'rules' ? 'by a rule' : `${count} in ${by}`
       const trouble = open ? `, ${open} open ${open === 1 ? 'incident' : 'incidents'}` : ''
-      return `${WORDS[edge]} ${name.label}=${name.value} (${known}${trouble})`
+      return `${WORDS[edge]} ${entityWord(name.label, name.value)} (${known}${trouble})`
     })
     const bound = is_cut
       ? ['looked at its newest 2,000 events and 40 traces of 24 hours alone: there may be more']
       : []
     return {
-      text: [names.join(', '), ...(lines.length ? lines : ['no neighbours found']), ...bound].join('\n'),
+      text: [
+        names.map(escapeLine).join(', '),
+        ...(lines.length ? lines : ['no neighbours found']),
+        ...bound,
+      ].join('\n'),
       content: {
         names,
         neighbours: all.map(({ title: _t, entity: _e, kind: _k, ...one }) => one),

@@ -1,6 +1,6 @@
 /** The tools of findings: reading what was found, and writing down what you found. */
 import { claimLine, claimsHeld, claimWords } from '../../../schemas/claim-words.ts'
-import { namedEntity } from '../../../schemas/entity-word.ts'
+import { entityWord, namedEntity } from '../../../schemas/entity-word.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   CheckedClaim,
@@ -60,7 +60,7 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
     const page = pageOf(shown, cursor, limit)
     const lines = page.entries.map(
       (one) =>
-        `${one.at} ${one.label}=${one.entity}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${heldText(one.verified)}${handledText(one.handled_by)}${markText(one.mark)}${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}${one.next_step ? `\nnext: ${one.next_step}` : ''}`,
+        `${one.at} ${entityWord(one.label, one.entity)}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${heldText(one.verified)}${handledText(one.handled_by)}${markText(one.mark)}${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}${one.next_step ? `\nnext: ${one.next_step}` : ''}`,
     )
     return {
       text: (lines.join('\n\n') || 'no findings') + more(page.next_cursor),
@@ -104,7 +104,7 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
     const { claims, left } = claimsWithin(found.checked_claims, Math.ceil(tokens / 2))
     const { text: note, cut } = cutTo(found.note, Math.max(1, tokens - tokensOf(claims.join('\n'))))
     return {
-      text: `${headline}\n${at} ${label}=${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${handledText(found.handled?.by)}${markText(found.mark?.mark)}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}${claims.map((claim) => `\nclaim: ${claim}`).join('')}${moreClaims(left)}${grownText(grownOf(found.incident))}${otherNotes(found)}`,
+      text: `${headline}\n${at} ${entityWord(label, entity)}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${handledText(found.handled?.by)}${markText(found.mark?.mark)}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}${claims.map((claim) => `\nclaim: ${claim}`).join('')}${moreClaims(left)}${grownText(grownOf(found.incident))}${otherNotes(found)}`,
       content: {
         project,
         finding_id: found.id,

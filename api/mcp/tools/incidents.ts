@@ -1,5 +1,7 @@
 /** The tools of incidents: what is open, one of them whole, taking it, and ending it. */
+
 import { claimWords } from '../../../schemas/claim-words.ts'
+import { escapeLine } from '../../../schemas/plain-text.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   Incident,
@@ -153,8 +155,8 @@ const toldOf = (shown: Shown) => ({ text: lineOf(shown), content: shown })
 
 const lineOf = (one: Shown): string =>
   [
-    `${one.incident_id} ${one.severity}, ${whoText(one)}: ${one.headline}`,
-    `${one.entity} by ${one.trigger}, ${firedText(one)}`,
+    `${one.incident_id} ${one.severity}, ${whoText(one)}: ${escapeLine(one.headline)}`,
+    `${escapeLine(one.entity)} by ${one.trigger}, ${firedText(one)}`,
     ...(one.finding_id ? [`found: ${one.verdict ? `verdict ${one.verdict} ` : ''}(${one.finding_id})`] : []),
     ...(one.next_step ? [`next: ${one.next_step}`] : []),
   ].join('\n')
@@ -208,7 +210,7 @@ function wholeText(content: ToolGetIncidentResult, { claims }: IncidentDetail): 
   const events = ids.slice(0, IDS_SHOWN).join(', ') + (ids.length > IDS_SHOWN ? ' …' : '')
   return [
     lineOf(content),
-    ...(content.why ? [`why: ${content.why}${events ? ` (${events})` : ''}`] : []),
+    ...(content.why ? [`why: ${escapeLine(content.why)}${events ? ` (${events})` : ''}`] : []),
     ...(run ? [`looked: ${run.agent}, ${run.status} (${run.run_id})`] : []),
     ...(note === null ? [] : [`\n${note}${cut ? '\n[cut: get_finding has all of it]' : ''}`]),
     ...(claims ? [`\n${claimWords(claims)}`] : []),

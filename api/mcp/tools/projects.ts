@@ -1,4 +1,5 @@
 /** The tools of projects: which there are, what they found, joining and leaving them. */
+import { entityWord } from '../../../schemas/entity-word.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   ToolJoinProject,
@@ -95,7 +96,7 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
     const { entries, next } = fitted(all, next_before)
     const lines = entries.map(
       (one) =>
-        `${one.at} ${one.label}=${one.entity}: ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''}${one.next_step ? `; next: ${one.next_step}` : ''}${one.handled_by ? `; handled by ${one.handled_by}` : ''}${markText(one.mark)} (${one.id}, ${one.agents.join(' → ')})${grownText(one.incident)}`,
+        `${one.at} ${entityWord(one.label, one.entity)}: ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''}${one.next_step ? `; next: ${one.next_step}` : ''}${one.handled_by ? `; handled by ${one.handled_by}` : ''}${markText(one.mark)} (${one.id}, ${one.agents.join(' → ')})${grownText(one.incident)}`,
     )
     return {
       text: `today: ${today.looked_at} looked at, ${countWords(today.found, 'finding')}, of ${countWords(today.incidents, 'incident')}\n${lines.join('\n') || 'nothing found yet'}${more(next)}`,

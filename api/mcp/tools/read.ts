@@ -1,5 +1,7 @@
 /** The tool read: one entity's events across all sources. */
 
+import { entityWord } from '../../../schemas/entity-word.ts'
+import { escapeLine } from '../../../schemas/plain-text.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type { ReadRequest, ReadResult, ToolRead, ToolReadResult } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
@@ -56,13 +58,13 @@ export const read = defineTool<ToolRead, ToolReadResult>({
       joined = [],
     } = result
     const names = joined.flatMap((one) => one.names)
-    const also = names.length ? ` (names of one thing: ${names.join(', ')})` : ''
+    const also = names.length ? ` (names of one thing: ${names.map(escapeLine).join(', ')})` : ''
     const heading = `${selectorText(args)}${also}, ${from} to ${to}: ${count} shown from ${sources.join(', ') || 'no source'}`
     const stopped = searched_to === undefined ? '' : `\n${notice}`
     const rest =
       next_cursor === null
         ? ''
-        : `${stopped}\nmore in this window${omitted.length ? ` (${omitted.map((one) => `${one.count} ${one.event_type} of ${one.source}`).join(', ')})` : ''}: call again with cursor ${next_cursor}`
+        : `${stopped}\nmore in this window${omitted.length ? ` (${omitted.map((one) => escapeLine(`${one.count} ${one.event_type} of ${one.source}`)).join(', ')})` : ''}: call again with cursor ${next_cursor}`
     const whole = payloads.length
       ? `\n\nAs received:\n${payloads.map(({ event_id: id, payload }) => `${id} ${payload}`).join('\n')}`
       : ''
@@ -126,7 +128,7 @@ const isNarrowed = ({ selector, event_types, text, sources }: ToolRead): boolean
   Boolean(event_types?.length || text || (selector !== undefined && sources?.length))
 
 const eventWords = ({ event_time, event_type, source, id }: ReadResult['rows'][number]): string =>
-  `${event_time}: ${event_type} of ${source} (${id})`
+  escapeLine(`${event_time}: ${event_type} of ${source} (${id})`)
 
 /**
  * @param notice what no event has of what was asked for. @param seen the newest event with the labels, if there is one
@@ -147,6 +149,6 @@ function nothingText(
 
 const selectorText = ({ selector, sources = [] }: ToolRead): string =>
   (selector
-    ? Object.entries(selector).map(([label, value]) => `${label}=${value}`)
+    ? Object.entries(selector).map(([label, value]) => entityWord(label, String(value)))
     : sources.map((source) => `source ${source}`)
   ).join(', ') || 'all sources'

@@ -1,6 +1,6 @@
 /** The tools that look at runs of the service's own agents. */
 
-import { namedEntity } from '../../../schemas/entity-word.ts'
+import { entityWord, namedEntity } from '../../../schemas/entity-word.ts'
 import type {
   Run,
   RunStep,
@@ -38,7 +38,7 @@ export const listRuns = defineTool<ToolListRuns, ToolListRunsResult>({
     const next = entries.length < runs.length ? cursorOf(offset + entries.length) : null
     const lines = entries.map(
       (one) =>
-        `${one.made_at} ${one.agent} on ${one.label}=${one.entity}, ${wokenText(one)}: ${one.status}${one.verdict ? ` [${one.verdict}]` : ''}${one.headline ? `, ${one.headline}` : ''}${one.error ? `, ${one.error}` : ''}${costText(one)} (${one.id})`,
+        `${one.made_at} ${one.agent} on ${entityWord(one.label, one.entity)}, ${wokenText(one)}: ${one.status}${one.verdict ? ` [${one.verdict}]` : ''}${one.headline ? `, ${one.headline}` : ''}${one.error ? `, ${one.error}` : ''}${costText(one)} (${one.id})`,
     )
     return {
       text: (lines.join('\n') || 'no runs') + more(next),
@@ -116,7 +116,7 @@ export const getRun = defineTool<ToolGetRun, ToolGetRunResult>({
     ]
     const lines = steps.map((one) => `${one.n}. ${one.kind}: ${one.what}`)
     return {
-      text: `${head.agent} on ${head.label}=${head.entity}, ${wokenText(head)}: ${head.status}${head.error ? ` (${head.error})` : ''}${costText(head)}\n${concluded.join('\n')}${moreClaims(unsaid)}\n\n${lines.join('\n')}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}`,
+      text: `${head.agent} on ${entityWord(head.label, head.entity)}, ${wokenText(head)}: ${head.status}${head.error ? ` (${head.error})` : ''}${costText(head)}\n${concluded.join('\n')}${moreClaims(unsaid)}\n\n${lines.join('\n')}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}`,
       content: { ...head, finding, next_step: run.next_step, claims, handoffs, steps, cut },
     }
   },

@@ -1,4 +1,6 @@
 /** The tools that look at sources and connectors. */
+import { escapeLine } from '../../../schemas/plain-text.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   Source,
   ToolListSources,
@@ -28,7 +30,7 @@ export const listSources = defineTool<ToolListSources, ToolListSourcesResult>({
     )
     const lines = page.entries.map(
       (one) =>
-        `${one.name} (${one.connector}, ${one.state}, ${one.health}): ${one.events_total} events, last ${one.last_ingest ?? 'never'}; labels ${one.labels.join(', ') || 'none'}${one.reason ? `; ${one.reason}` : ''}`,
+        `${one.name} (${[...new Set([one.connector, one.state, one.health])].join(', ')}): ${countWords(one.events_total, 'event')}, last ${one.last_ingest ?? 'never'}; labels ${one.labels.join(', ') || 'none'}${one.reason ? `; ${one.reason}` : ''}`,
     )
     return {
       text: (lines.join('\n') || 'no sources') + more(page.next_cursor),
@@ -83,12 +85,13 @@ export const sourceFields = defineTool<ToolSourceFields, ToolSourceFieldsResult>
       values: values.slice(0, VALUES_SHOWN).map(({ value }) => String(value).slice(0, VALUE_CHARACTERS)),
     }))
     const page = pageOf(fields, cursor)
-    const lines = page.entries.map(
-      (one) =>
-        `${one.name}: in ${Math.round(one.coverage * 100)} %, ${one.distinct} values${one.is_key ? ', names the entity' : one.is_label ? ', a label' : ''}; ${one.values.join(', ')}`,
+    const lines = page.entries.map((one) =>
+      escapeLine(
+        `${one.name}: in ${Math.round(one.coverage * 100)} %, ${countWords(one.distinct, 'value')}${one.is_key ? ', names the entity' : one.is_label ? ', a label' : ''}${one.values.length ? `; ${one.values.join(', ')}` : ''}`,
+      ),
     )
     return {
-      text: `${result.sampled} events looked at\n${lines.join('\n')}${more(page.next_cursor)}`,
+      text: `${countWords(result.sampled, 'event')} looked at\n${lines.join('\n')}${more(page.next_cursor)}`,
       content: { sampled: result.sampled, fields: page.entries, next_cursor: page.next_cursor },
     }
   },

@@ -2,6 +2,8 @@
  * The tools of agents that no address leads to: wait for a firing, hold it by a lease, conclude it. The
  * queue, the leases and their order are the daemon's (docs/triggers.md, Fetching).
  */
+import { entityWord } from '../../../schemas/entity-word.ts'
+import { escapeLine } from '../../../schemas/plain-text.ts'
 import type {
   FiringFetched,
   SubscriptionCreated,
@@ -115,9 +117,9 @@ function shown({ message, ...held }: Fetched): Firing {
 function textOf(firing: Firing, subscription: string): string {
   const { trigger, key, entity, reason, fired_at, project, tries } = firing
   const { delivery_id, lease, lease_until } = firing
-  const about = entity ? `${entity.label}=${entity.value}` : key
+  const about = entity ? entityWord(entity.label, entity.value) : escapeLine(key)
   return [
-    `${trigger} fired for ${about} at ${fired_at}: ${reason}${firing.practice ? ' (practice: look, and act on nothing)' : ''}${firing.resolves ? ` (${firing.resolves} is over)` : ''}`,
+    `${trigger} fired for ${about} at ${fired_at}: ${escapeLine(reason)}${firing.practice ? ' (practice: look, and act on nothing)' : ''}${firing.resolves ? ` (${firing.resolves} is over)` : ''}`,
     `project ${project ?? 'none'}; ${tries === 1 ? '' : `try ${tries} of 5, others had it before you; `}yours until ${lease_until}`,
     `conclude it with subscription_id ${subscription}, delivery_id ${delivery_id}, lease ${lease}`,
     `\n${firing.timeline}${firing.cut ? '\n[cut: read has the rest]' : ''}`,
