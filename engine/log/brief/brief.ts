@@ -150,6 +150,9 @@ class Told {
   }
 }
 
+/** @param reach seconds */
+const reachWords = (reach: number): string => countWords(Math.max(1, Math.round(reach / 60)), 'minute')
+
 function headOf(
   { entity, label, budget, cuts = [], windows = LATELY }: BriefRequest,
   found: LookedAt,
@@ -166,13 +169,11 @@ function headOf(
   const reach = lines.length ? -lines[0]!.t : 0
   // Where rows were asked for no further back than they are compared, the first is seldom at the very beginning.
   if (reach < Math.min(windows.baseline + windows.focus, ALL_OF_IT * windows.back))
-    parts.push(
-      `short history: nothing is older than ${Math.round(reach / 60)} minutes, so what is usual is hardly known`,
-    )
+    parts.push(`short history: nothing is older than ${reachWords(reach)}, so what is usual is hardly known`)
   else {
     const own = lines.find(({ row }) => row.entity === entity)
     if (own && -own.t < windows.focus)
-      parts.push(`of ${label}=${entity} nothing is older than ${Math.round(-own.t / 60)} minutes`)
+      parts.push(`of ${label}=${entity} nothing is older than ${reachWords(-own.t)}`)
   }
   for (const { source, of, since, every = 1 } of cuts.slice(0, 5))
     parts.push(

@@ -253,6 +253,10 @@ export const number = (value: number): string =>
 export const shortNumbers = (...values: readonly number[]): number[] =>
   values.filter(Number.isFinite).map((value) => Number(number(value)))
 
+/** How many lines were to be expected: a rate over a while, which knows two digits of a small number. */
+const expectedWords = (lines: number): string =>
+  lines < 10 ? String(+lines.toPrecision(2)) : number(Math.round(lines))
+
 const named = (id: string, count: number, numbers: number[]): Shown[number] =>
   numbers.length ? [id, count, numbers] : [id, count]
 
@@ -301,7 +305,7 @@ export function groupLine(group: Group, alsoIn: number, telling: Telling): Brief
   const from = clock(first.t, telling)
   const until = isOne ? '' : `–${clock(last.t, telling)}`
   const { found, expected } = group.rate
-  const rate = expected === null || group.isNew ? [] : shortNumbers(found, expected)
+  const rate = expected === null || group.isNew ? [] : [found, Number(expectedWords(expected))]
   const more = alsoIn ? ` (and in ${alsoIn} more entities)` : ''
   return {
     text: `${ids} ${from}${until} ${source} ${type} ${rateText(group, lines.length, telling)}: ${shortened(last.row.text, telling.textMax)}${spreadText(group, telling)}${more}`,
@@ -315,10 +319,10 @@ export function groupLine(group: Group, alsoIn: number, telling: Telling): Brief
 function rateText({ rate, stopped, isNew, last }: Group, told: number, telling: Telling): string {
   const { found, window, expected } = rate
   if (stopped)
-    return `STOPPED: ${found} in ${minutes(window)}, usual ${number(expected!)}, last at ${clock(last.t, telling)}`
+    return `STOPPED: ${found} in ${minutes(window)}, usual ${expectedWords(expected!)}, last at ${clock(last.t, telling)}`
   if (expected === null) return `×${told}, no history`
   if (isNew) return `×${told} new`
-  const counted = `in ${minutes(window)}, usual ${number(expected)}`
+  const counted = `in ${minutes(window)}, usual ${expectedWords(expected)}`
   return told === found ? `×${found} ${counted}` : `×${told}, ${found} ${counted}`
 }
 

@@ -153,6 +153,13 @@ describe('lines', () => {
     expect(partOf(briefOf([...ordinary(), ...rose]), 'lines').join()).toMatch(
       /logs warn ×\d+ in \d+m, usual \d.*: retry \d+/,
     )
+    // What was to be expected is known by two digits.
+    const few = [-9_000, -5_000, -3_000, -50, -40, -30, -20, -10].map((t) =>
+      row(t, 'retry', { type: 'warn' }),
+    )
+    expect(partOf(briefOf([...ordinary(), ...few]), 'lines').join()).toMatch(
+      /logs warn ×\d in \d+m, usual 0\.0*[1-9]\d?: retry/,
+    )
   })
 
   it('that stopped are told with the last of them', () => {
@@ -342,6 +349,7 @@ describe('the whole', () => {
     expect(briefOf(every(-600, -1, 50, () => 'fine')).head).toContain(
       'short history: nothing is older than 10 minutes',
     )
+    expect(briefOf(every(-20, -1, 50, () => 'fine')).head).toContain('nothing is older than 1 minute, ')
     const young = every(-300, -1, 30, () => 'hello', { entity: 'new' })
     expect(briefOf([...ordinary(), ...young], { entity: 'new' }).head).toContain(
       'of service=new nothing is older than 5 minutes',
