@@ -195,11 +195,13 @@ async function exportFile(io: Io, file: string | undefined, flags: ExportFlags):
   if (flags.update !== undefined) await refuseOneOfMany(flags.update)
   const target = flags.update ?? file
   const client = clientOf(io, flags)
+  const yaml = flags.update === undefined ? null : await fileOf(io, flags.update)
   const { text } =
-    flags.update === undefined
+    yaml === null
       ? await client.call(calls.exportCatalog, flags.json ? { format: 'json' } : {})
-      : await client.call(calls.updateCatalogFile, { body: { yaml: await fileOf(io, flags.update) } })
+      : await client.call(calls.updateCatalogFile, { body: { yaml } })
   if (target === undefined || target === STANDARD) (flags.json ? printJson : printText)(io, text)
+  else if (text === yaml) io.err(`no change: ${target} says what the instance has\n`)
   else {
     writeText(io, target, text)
     io.err(`wrote ${target}\n`)

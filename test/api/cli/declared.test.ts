@@ -107,6 +107,9 @@ describe('svc catalog', () => {
   it('brings a file up to date and keeps its comments', async () => {
     const file = fileOf(catalog)
     await run(`catalog apply ${file} --yes`)
+    expect((await run(`catalog export --update ${file}`)).err).toBe(
+      `no change: ${file} says what the instance has\n`,
+    )
     await run('triggers pause errs')
     expect((await run(`catalog export --update ${file}`)).err).toBe(`wrote ${file}\n`)
     expect(readFileSync(file, 'utf8')).toBe(
