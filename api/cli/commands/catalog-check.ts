@@ -14,6 +14,11 @@ import { ask, type PlanFlags } from './catalog-plan.ts'
 
 export type CheckFlags = PlanFlags & { offline?: boolean; format?: FindingFormat }
 
+/** A part that no file declares and no name is close to: an instance may have it of another repository. */
+const NOT_HERE = /\bno [\w ]+ is named [^ ]+$/
+const OF_ANOTHER =
+  'parts of another repository are not known here: give its folder, too, as in "svc catalog check --offline . ../other"\n'
+
 /** Exits with 65 when there is a problem. */
 export async function checkCatalog(io: Io, paths: readonly string[], flags: CheckFlags): Promise<void> {
   const [file = '.'] = paths
@@ -29,6 +34,7 @@ export async function checkCatalog(io: Io, paths: readonly string[], flags: Chec
     ]
     io.out(findingsText(format, findings))
   }
+  if (flags.offline && problems.some(({ message }) => NOT_HERE.test(message))) io.err(OF_ANOTHER)
   if (problems.length) throw problemsError(file, problems)
   if (format === 'text') io.out(`${shown} has no problem\n`)
 }

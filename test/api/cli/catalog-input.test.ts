@@ -5,6 +5,27 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { svc } from './cli-harness.ts'
 
+it('a part of another repository is missed without a daemon, until its folder is given, too', async () => {
+  const [own, other] = [mkdtempSync(join(tmpdir(), 'svc-input-')), mkdtempSync(join(tmpdir(), 'svc-input-'))]
+  const trigger = 'triggers:\n  - { name: t, sources: [gateway], condition: { event: any } }\n'
+  writeFileSync(join(own, 'a.yaml'), trigger)
+  const source = 'catalog: other\nsources:\n  - { name: gateway, connector: webhook }\n'
+  writeFileSync(join(other, 'catalog.yaml'), source)
+  const hint = 'parts of another repository are not known here: give its folder, too'
+  const alone = await svc(['catalog', 'check', '--offline', own])
+  expect([alone.code, alone.err]).toEqual([65, expect.stringContaining('no source is named gateway')])
+  expect(alone.err).toContain(hint)
+  expect(await svc(['catalog', 'check', '--offline', own, other])).toMatchObject({ code: 0, err: '' })
+  // A typo is no part of another repository.
+  writeFileSync(
+    join(own, 'a.yaml'),
+    `${trigger}${source.split('\n').slice(1).join('\n').replace('gateway', 'gatway')}`,
+  )
+  const typo = await svc(['catalog', 'check', '--offline', own])
+  expect(typo.err).toContain('did you mean gatway?')
+  expect(typo.err).not.toContain(hint)
+})
+
 it('a value that no file declares is one problem, whatever a field makes of its name', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'svc-input-')), 'shop.yaml')
   writeFileSync(
