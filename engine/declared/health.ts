@@ -44,7 +44,8 @@ export function projectHealth(declared: Declared, word: string, hasProvider: boo
     ...deliveryIssues(declared, id, doc),
     ...driftIssues(declared, doc),
     ...wiringIssues(declared, id, doc),
-  ]
+    // What to do follows the message; some of what systems answered ends as a sentence of its own.
+  ].map((issue) => ({ ...issue, message: issue.message.replace(/\.$/, '') }))
   const [first] = issues
   if (!first) return { state: 'working', message: wellOf(doc), issues }
   const errors = issues.filter(({ severity }) => severity === 'error').length

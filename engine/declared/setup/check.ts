@@ -135,7 +135,10 @@ function checkAgents(plan: Plan, world: SetupWorld, report: Report): PlanAgent[]
   if (agents.length > AGENTS_MAX)
     report('agents', `there are ${agents.length} agents; at most ${AGENTS_MAX} are in a plan`)
   if (!agents.some(({ trigger, enabled }) => trigger && enabled))
-    report('agents', 'no agent looks first: name the trigger that wakes one')
+    report(
+      'agents',
+      `no agent looks first: ${agents.length ? 'name the trigger that wakes one' : 'add one, and name the trigger that wakes it'}`,
+    )
   tellDuplicates(report, 'agents', agents)
   for (const agent of agents) checkAgent(agent, { ...plan, agents }, world, report)
   return agents

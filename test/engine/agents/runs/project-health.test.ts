@@ -3,7 +3,7 @@ import { conclude } from '../../../contract/served-runs.ts'
 import { BY } from '../../triggers/trigger-world.ts'
 import { openRunWorld } from './run-world.ts'
 
-const REFUSED = { status: 400, error: 'it is refused' }
+const REFUSED = { status: 400, error: 'it is refused.' }
 const HOUR = 3_600_000
 
 async function open() {
@@ -45,7 +45,10 @@ describe('the health of a project whose runs fail', () => {
     await look()
     expect(await told()).not.toContainEqual(failing)
     await look()
-    expect(await told()).toContainEqual(expect.stringMatching(/^The last run of agent first-look failed: /))
+    // What to do follows it: it ends as no sentence does.
+    expect(await told()).toContainEqual(
+      expect.stringMatching(/^The last run of agent first-look failed: .*[^.]$/),
+    )
     await look()
     expect(await told()).toContainEqual(
       expect.stringMatching(/^The last 2 runs of agent first-look failed: /),

@@ -78,7 +78,7 @@ it('refuses a faulty plan with all its problems, and makes nothing', async () =>
   })
   await expect(apply(world, faulty, id)).rejects.toMatchObject({
     code: 'faulty_plan',
-    message: expect.stringMatching(/wakes\.k1: .*; agents: no agent looks first/),
+    message: expect.stringMatching(/wakes\.k1: .*; agents: no agent looks first: add one/),
   })
   expect(await names(world)).toEqual(NOTHING)
   expect(await world.setup(id)).toMatchObject({ draft: true, planning: { state: 'done' } })
