@@ -1132,6 +1132,10 @@ export interface ChangePlan {
   /** Objects that stay as they are. */
   unchanged: number
   /**
+   * What a catalog comes to own or gives up while nothing else of it changes, such as ops comes to own source gateway; absent: nothing.
+   */
+  ownership?: string[]
+  /**
    * What should be known although it is allowed, such as a label that a trigger needs and no event has; absent: nothing.
    */
   warnings?: string[]

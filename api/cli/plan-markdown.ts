@@ -43,9 +43,9 @@ export function planMarkdown(
   environment?: string,
   note?: string,
 ): string {
-  const { creates, updates, deletes, warnings = [] } = plan
+  const { creates, updates, deletes, ownership = [], warnings = [] } = plan
   const changed = creates + updates + deletes
-  const head = `### Plan of ${code(file)}${environment ? ` for ${code(environment)}` : ''}\n\n${changed === 0 ? 'No change.' : `${creates} to create, ${updates} to change, ${deletes} to delete.`}\n`
+  const head = `### Plan of ${code(file)}${environment ? ` for ${code(environment)}` : ''}\n\n${changed + ownership.length === 0 ? 'No change.' : `${creates} to create, ${updates} to change, ${deletes} to delete.`}\n`
   const details = [
     ...(backtest?.triggers ?? []).filter(({ keys }) => keys.length).map(detailsOf),
     ...(changed === 0 ? [] : [folded('Every field', fenced(fieldsOf(plan), 'diff'))]),
@@ -53,6 +53,7 @@ export function planMarkdown(
   let text = joined([
     head,
     note === undefined ? '' : `${plain(note)}.\n`,
+    listed(ownership, ''),
     listed(warnings, '⚠ '),
     backtest ? backtestMarkdown(backtest) : '',
   ])

@@ -10,10 +10,12 @@ const COLOURS = { create: 'green', update: 'yellow', delete: 'red', none: 'dim' 
 /** The plan as lines; what stays as it is is only counted. */
 export function planText(io: Pick<Io, 'colour'>, plan: ChangePlan): string {
   const changes = plan.changes.filter(({ action }) => action !== 'none')
-  if (changes.length === 0) return `no change: ${plan.unchanged} as they are\n`
+  const owned = (plan.ownership ?? []).map((line) => `${escapeLine(line)}\n`).join('')
+  if (changes.length === 0)
+    return owned ? `${totals(plan)}${owned}` : `no change: ${plan.unchanged} as they are\n`
   const warnings = (plan.warnings ?? []).map((warning) => `warning: ${escapeLine(warning)}\n`).join('')
   const told = toldElsewhere(changes)
-  return `${changes.map((change) => changeText(io, change, told)).join('')}${totals(plan)}${warnings}`
+  return `${changes.map((change) => changeText(io, change, told)).join('')}${totals(plan)}${owned}${warnings}`
 }
 
 function totals({ creates, updates, deletes, unchanged }: ChangePlan): string {

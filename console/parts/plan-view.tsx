@@ -23,12 +23,17 @@ export function PlanView({ plan }: { plan: ChangePlan }) {
   return (
     <Stack gap="xs">
       <Text size="sm" role="status">
-        {changes.length === 0
+        {changes.length === 0 && !plan.ownership
           ? 'Nothing would change.'
           : `${plan.creates} to create, ${plan.updates} to change, ${plan.deletes} to delete.`}{' '}
         {plan.unchanged > 0 &&
           `${count(plan.unchanged)} ${plan.unchanged === 1 ? 'stays as it is' : 'stay as they are'}.`}
       </Text>
+      {plan.ownership?.map((line) => (
+        <Text key={line} size="sm">
+          {line}
+        </Text>
+      ))}
       <Listed changes={changes} />
       <Warnings of={plan.warnings} />
     </Stack>

@@ -163,7 +163,7 @@ export async function applyCatalog(io: Io, paths: readonly string[], flags: Appl
   if (asks && !(await io.confirm('Apply this?')))
     throw new CliError('not applied; --yes applies without asking')
   const body = { yaml: input.texts.yaml, ...options, fingerprint: fingerprint! }
-  await importPlan(io, file, body, flags, input.placed)
+  await importPlan(io, file, body, flags, { placed: input.placed, plan })
 }
 
 /** What was reviewed needs no second yes. */
@@ -176,7 +176,14 @@ async function applySaved(io: Io, file: string, saved: SavedPlan, flags: ApplyFl
     )
   if (!flags.json) show(io, file, { ...saved, problems: [], warnings: [], name: '' })
   const { catalog: yaml, options, fingerprint } = saved
-  await importPlan(io, file, { yaml, ...options, fingerprint }, flags)
+  await importPlan(io, file, { yaml, ...options, fingerprint }, flags, {
+    placed: (one) => one,
+    plan: saved.plan,
+  })
+}
+
+interface Approved extends Pick<CatalogInput, 'placed'> {
+  plan: ChangePlan
 }
 
 async function importPlan(
@@ -184,11 +191,11 @@ async function importPlan(
   file: string,
   body: PlanOptions & { yaml: string; fingerprint: string },
   flags: ApplyFlags,
-  placed: CatalogInput['placed'] = (problem) => problem,
+  approved: Approved,
 ) {
   const keys = flags.keys === undefined ? null : keysFile(io, flags.keys)
   try {
-    await importInto(io, file, body, flags, placed, keys)
+    await importInto(io, file, body, flags, approved, keys)
   } finally {
     keys?.end()
   }
@@ -199,7 +206,7 @@ async function importInto(
   file: string,
   body: PlanOptions & { yaml: string; fingerprint: string },
   flags: ApplyFlags,
-  placed: CatalogInput['placed'],
+  { placed, plan: approved }: Approved,
   keys: KeysFile | null,
 ) {
   const client = clientOf(io, flags)
@@ -217,7 +224,7 @@ async function importInto(
   const { change_set, ingest_keys = [] } = answer.read()
   io.err(
     change_set === null
-      ? 'nothing changed\n'
+      ? `nothing changed${approved.ownership ? ' but who owns it' : ''}\n`
       : `applied as change-set ${change_set}; "svc changes undo ${change_set}" takes it back\n`,
   )
   const lines = ingest_keys.map(
@@ -275,7 +282,9 @@ function otherPlan(plan: ChangePlan, text: string): CliError {
   )
 }
 
-const changesOf = ({ creates, updates, deletes }: ChangePlan): number => creates + updates + deletes
+/** Who owns a part is written, too. */
+const changesOf = ({ creates, updates, deletes, ownership = [] }: ChangePlan): number =>
+  creates + updates + deletes + ownership.length
 
 /** The daemon's word on what is given, with the files and lines of that; with a backtest it says how far it is, to a person. */
 export async function ask(

@@ -117,6 +117,7 @@ export const TEXTS: Readonly<Record<string, string>> = {
   secret: 'svc_5be1c09a_E3kq8c9pY0vJ1sWmZ2xTnB4rLhGdUaQf',
   'SubscriptionCreated.secret': 'whsec_E3kq8c9pY0vJ1sWmZ2xTnB4rLhGdUaQf',
   project_name: 'Shop',
+  ownership: 'ops comes to own source gateway',
   warnings: 'no event has the label order yet',
   error: 'connection refused',
   'RejectedItem.error': 'the line is not valid JSON',

@@ -61,7 +61,10 @@ export function ImportTab() {
       quiet: true,
     },
   )
-  const changes = plan && problems.length === 0 ? plan.creates + plan.updates + plan.deletes : 0
+  const changes =
+    plan && problems.length === 0
+      ? plan.creates + plan.updates + plan.deletes + (plan.ownership?.length ?? 0)
+      : 0
   const open = async (chosen: File | null) => {
     if (!chosen) return
     set({ yaml: await chosen.text(), file: chosen.name })

@@ -52,6 +52,7 @@ import {
   type KeptText,
   movedLast,
   ownedByOthers,
+  ownershipOf,
   type ReadText,
   type RememberedFile,
   type RememberedFiles,
@@ -99,12 +100,36 @@ export function checkFile(
     if (result?.conflicts.length) return { ...nothing, problems: [], warnings, ...result }
     const fingerprint = fingerprintOf(body, prune, plan, basis)
     const found = guardProblems(plan, catalog, body, locate)
-    return { problems: found, warnings, plan, fingerprint, name, ...(result ?? {}) }
+    const whole = withOwnership(declared, plan, remembered, files)
+    return { problems: found, warnings, plan: whole, fingerprint, name, ...(result ?? {}) }
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
     const found = error.extra.problems ?? [{ ...locate([]), path: '', message: error.message }]
     return { ...nothing, warnings, problems: bounded([...early, ...found]) }
   }
+}
+
+/** A plan with what a catalog comes to own or gives up of what is neither made, deleted nor renamed. */
+function withOwnership(
+  { kinds }: Declared,
+  plan: ChangePlan,
+  remembered: readonly RememberedFile[],
+  files: readonly ReadText[],
+): ChangePlan {
+  const isTold = (kind: ChangeKind, part: string) =>
+    plan.changes.some(
+      ({ kind: of, name, action, renamed_from: was }) =>
+        of === kind &&
+        ((name === part && (action === 'create' || action === 'delete' || was !== undefined)) ||
+          was === part),
+    )
+  const isThere = (kind: ChangeKind, part: string) =>
+    kind === 'project'
+      ? kinds.project.list().some(({ name }) => name === part)
+      : kinds[kind].find(part) !== undefined
+  const isLeft = (kind: ChangeKind, part: string) => isThere(kind, part) && !isTold(kind, part)
+  const ownership = ownershipOf(remembered, files, isLeft)
+  return ownership.length ? { ...plan, ownership } : plan
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The texts of an import as one catalog, and who owns which part: a catalog that carries its name owns what it declares. */
-import { SECTION_OF } from '../../../schemas/kinds.ts'
+import { kindOfSection, kindWord, SECTION_OF } from '../../../schemas/kinds.ts'
 import type { Catalog, CatalogCheck, CatalogMoved, CatalogProblem } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { MOVED_KEY, moveFaults, movesOf } from '../../gitops/moved.ts'
@@ -7,7 +7,7 @@ import { identityOf } from '../../gitops/render.ts'
 import { pathText, sizeFault } from '../../gitops/tree.ts'
 import { isCompact, readCatalog, type Sound, soundOf } from '../../gitops/update.ts'
 import type { Database } from '../../log/store/handle.ts'
-import { type Edit, type PartKind, partKinds } from '../../model/documents.ts'
+import { type ChangeKind, type Edit, type PartKind, partKinds } from '../../model/documents.ts'
 import { DEFAULT_TEMPLATE, type ProjectDoc, projectsOf } from '../../model/project.ts'
 import type { Locate } from './import-run.ts'
 
@@ -192,6 +192,43 @@ export function ownedByOthers(
   }
   return owned
 }
+
+/**
+ * What an import writes although nothing of a part changes: that a catalog owns it from then on, or no more.
+ * @param isLeft whether a part stays as it is @returns a sentence each
+ */
+export function ownershipOf(
+  remembered: readonly RememberedFile[],
+  files: readonly ReadText[],
+  isLeft: (kind: ChangeKind, name: string) => boolean,
+): string[] {
+  return files.flatMap(({ name, carries, catalog }) => {
+    if (!carries || !catalog) return []
+    const before = remembered.find((file) => file.name === name)
+    const last = before ? readCatalog(before.text) : null
+    const owned = last?.name === name && last.catalog ? partsIn(last.catalog) : new Set<string>()
+    const owns = partsIn(catalog)
+    const said = (from: ReadonlySet<string>, other: ReadonlySet<string>, word: (part: string) => string) =>
+      [...from].flatMap((one) => {
+        const [kind, part] = JSON.parse(one) as [ChangeKind, string]
+        return other.has(one) || !isLeft(kind, part) ? [] : [word(`${kindWord(kind)} ${part}`)]
+      })
+    return [
+      ...said(owns, owned, (part) => `${name} comes to own ${part}`),
+      ...said(owned, owns, (part) => `${name} gives up ${part}`),
+    ]
+  })
+}
+
+/** What a catalog declares, by kind and name. */
+const partsIn = (catalog: Catalog): Set<string> =>
+  new Set(
+    SECTIONS.flatMap((section) =>
+      ((catalog[section] ?? []) as { name?: string }[]).flatMap(({ name }) =>
+        name === undefined ? [] : [JSON.stringify([kindOfSection(section), name])],
+      ),
+    ),
+  )
 
 /** Keys of the parts that a catalog puts into projects, and of its wiring rows: pruning by another catalog leaves these. */
 function usesIn(catalog: Catalog): string[] {

@@ -184,7 +184,9 @@ skills:
     expect(text('agents.yaml')).toBe(
       FILES['agents.yaml'].slice(0, FILES['agents.yaml'].indexOf('\n  - name: dig')),
     )
-    expect(await run(`catalog plan ${root} --env prod`)).toMatchObject({ code: 0 })
+    expect((await run(`catalog plan ${root} --env prod`)).out).toMatch(
+      /^0 to .*\nshop comes to own source logs\n$/,
+    )
   })
 
   it('takes a removed part out of the files of every environment', async () => {
@@ -234,7 +236,7 @@ agents:
     expect(updated).toContain('of-source')
     expect(updated).not.toContain('gateway')
     expect(updated).not.toContain('errors')
-    expect(await run(`catalog plan ${theirs}`)).toMatchObject({ code: 0 })
+    expect((await run(`catalog plan ${theirs}`)).out).toMatch(/^0 to create, 0 to change, 0 to delete, /)
   })
 
   it('writes in the layout of svc catalog fmt', async () => {
@@ -390,7 +392,9 @@ agents:
     expect(await run(`catalog pull ${root} --env prod`)).toMatchObject({ code: 0, err: '' })
     expect(text('agents.yaml')).toContain('- { agent: think, to: dig }')
     expect(text('agents.yaml')).not.toContain('agent: dig')
-    expect(await run(`catalog plan ${root} --env prod`)).toMatchObject({ code: 0 })
+    expect((await run(`catalog plan ${root} --env prod`)).out).toMatch(
+      /^0 to .*\nshop comes to own agent dig\n$/,
+    )
   })
 
   it('plans the name of the file back for a part that was renamed in the instance; a merge keeps the other', async () => {

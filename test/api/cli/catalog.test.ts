@@ -116,6 +116,38 @@ skills:
   })
 })
 
+describe('svc catalog plan of what only gets another owner', () => {
+  it('says who comes to own what and who gives it up, with the exit code of a change, until it is applied', async () => {
+    await run('sources add orders --connector webhook')
+    const orders = '  - { name: orders, connector: webhook }\n'
+    const file = fileOf(`catalog: ops\nsources:\n${orders}  - { name: carts, connector: webhook }\n`)
+    const planned = await run(`catalog plan ${file}`)
+    expect([planned.code, planned.out]).toEqual([
+      2,
+      expect.stringMatching(/^ops comes to own source orders$/m),
+    ])
+    // Of what is made here it is plain who owns it.
+    expect(planned.out).not.toContain('own source carts')
+    await run(`catalog apply ${file} --yes`)
+    expect(await run(`catalog plan ${file}`)).toMatchObject({ code: 0, out: 'no change: 2 as they are\n' })
+    writeFileSync(file, `catalog: ops\nsources:\n${orders}`)
+    const less = '0 to create, 0 to change, 0 to delete, 1 as they are\nops gives up source carts\n'
+    expect(await run(`catalog plan ${file}`)).toMatchObject({ code: 2, out: less })
+    expect((await run(`catalog plan ${file} --markdown`)).out).toContain('- ops gives up source carts\n')
+    expect(await run(`catalog apply ${file} --yes`)).toMatchObject({
+      code: 0,
+      out: less,
+      err: 'nothing changed but who owns it\n',
+    })
+    expect((await run(`catalog plan ${file}`)).code).toBe(0)
+    // A part that goes is given up by that.
+    writeFileSync(file, 'catalog: ops\n')
+    const gone = await run(`catalog plan ${file} --prune --allow-empty`)
+    expect([gone.code, gone.out]).toEqual([2, expect.stringMatching(/^- source orders$/m)])
+    expect(gone.out).not.toContain('gives up')
+  })
+})
+
 describe('svc catalog export', () => {
   it('of several catalogs is in the name of none, and can be applied', async () => {
     for (const name of ['one', 'two'])
