@@ -440,10 +440,14 @@ base.describe('without a model', () => {
   // Last: its agent would be without a model before the plan of another test is.
   base('the steps of a template are ready to be done once it is made', async ({ page, daemon }) => {
     await goTo(page, `${daemon.url}/projects/new?template=webhook_watch`)
+    const main = page.getByRole('main')
+    await expect(main).toContainText('trigger: when errors pile up')
+    // It has nothing that can be found.
+    await expect(main.getByRole('button')).toHaveText(['More settings (2)', 'Create project'])
     await page.getByLabel('System').fill('orders')
     await page.getByLabel('Error field').fill('code')
     // Nothing can be sent yet.
-    await expect(page.getByRole('main')).not.toContainText('curl')
+    await expect(main).not.toContainText('curl')
     await page.getByRole('button', { name: 'Create project' }).click()
     const steps = page.getByRole('region', { name: 'What is left to do' })
     await expect(steps).toContainText('"code": 500}')
@@ -454,5 +458,7 @@ base.describe('without a model', () => {
     await page.reload()
     await expect(page.getByRole('region', { name: 'Watches' })).toContainText('receiving')
     await expect(steps).toHaveCount(0)
+    await goTo(page, `${daemon.url}/projects/new?template=deploy_watch`)
+    await expect(page.getByRole('textbox', { name: 'State 2', exact: true })).toHaveValue('alerting')
   })
 })

@@ -10612,7 +10612,11 @@ export interface Template {
     key: string
     /** Name, templated. */
     name: string
+    /** What it is for, in a few plain words; absent: its key says it. */
+    about?: string
   }[]
+  /** Whether parameters may be found by POST /api/projects/templates/{key}/detect. */
+  detects: boolean
   /** Connectors it needs that this instance does not have. */
   missing_connectors?: string[]
   /** Old word for key. */
@@ -13569,6 +13573,8 @@ export interface TemplateFile {
   tags?: string[]
   /** Not offered in the gallery. */
   hidden?: boolean
+  /** Place in the gallery, the least first; one without comes last, by its key. */
+  order?: number
   /** Shows made-up data; labelled as such. */
   demo?: boolean
   /** JSON Schema of its parameters; x-secret marks a secret, x-env a default from the environment. */
@@ -13641,6 +13647,8 @@ export interface TemplateObject {
   key: string
   /** Name, templated. */
   name: string
+  /** What it is for, in a few plain words, before anything is made: when an alert comes up. */
+  about?: string
   /** As in the catalog. */
   spec: {
     [k: string]: unknown

@@ -18,7 +18,7 @@ interface Property {
   description?: string
   enum?: unknown[]
   maxLength?: number
-  items?: { properties?: Record<string, Property> }
+  items?: { title?: string; properties?: Record<string, Property> }
   'x-secret'?: boolean
   'x-advanced'?: boolean
   'x-discover-input'?: boolean
@@ -197,18 +197,22 @@ function uiOf(schema: RJSFSchema): UiSchema {
           description: property.description,
         },
       }
-    const inner = property.items?.properties
-    if (inner)
+    if (property.items && !drawn) {
+      const { title = 'Entry', properties: inner = {} } = property.items
+      const texts = Object.fromEntries(
+        Object.entries(inner)
+          .filter(([, p]) => p['x-widget'] === 'textarea')
+          .map(([n, { maxLength = 0, description }]) => [
+            n,
+            { 'ui:widget': 'textarea', 'ui:options': { rows: maxLength > DOCUMENT ? 8 : 3, description } },
+          ]),
+      )
+      // The kit calls an entry by the name of the list: "States that are up-1".
       ui[name] = {
-        items: Object.fromEntries(
-          Object.entries(inner)
-            .filter(([, p]) => p['x-widget'] === 'textarea')
-            .map(([n, { maxLength = 0, description }]) => [
-              n,
-              { 'ui:widget': 'textarea', 'ui:options': { rows: maxLength > DOCUMENT ? 8 : 3, description } },
-            ]),
-        ),
+        ...ui[name],
+        items: (_: unknown, index: number) => ({ ...texts, 'ui:title': `${title} ${index + 1}` }),
       }
+    }
   }
   return ui
 }

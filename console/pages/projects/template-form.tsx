@@ -84,9 +84,11 @@ export function TemplateForm({ template }: { template: Template }) {
               <Button type="submit" loading={create.isPending}>
                 Create project
               </Button>
-              <Button variant="default" loading={detect.isPending} onClick={() => detect.mutate()}>
-                Fill in what can be found
-              </Button>
+              {template.detects && (
+                <Button variant="default" loading={detect.isPending} onClick={() => detect.mutate()}>
+                  Fill in what can be found
+                </Button>
+              )}
             </Group>
             {detect.data && <Detected found={detect.data} />}
           </Stack>
@@ -125,14 +127,14 @@ function Detected({
 /** The parts the project will have, and what is left to do by hand. */
 function Makes({ template, params }: { template: Template; params: Record<string, unknown> }) {
   // One of which it makes either of two, by its parameters, is one part.
-  const made = new Set(template.objects.map(({ kind, key }) => `${kind}:${key}`))
+  const made = new Map(template.objects.map((part) => [`${part.kind} ${part.key}`, part]))
   return (
     <Paper withBorder p="md" radius="md">
       <Title order={2}>What it makes</Title>
       <List size="sm" mt="xs">
-        {[...made].map((part) => (
-          <List.Item key={part}>
-            {KIND_WORDS[part.split(':')[0]!]?.one} <span className="mono">{part.split(':')[1]}</span>
+        {[...made].map(([id, { kind, key, about }]) => (
+          <List.Item key={id}>
+            {KIND_WORDS[kind]?.one}: {about ?? key}
           </List.Item>
         ))}
       </List>

@@ -38,7 +38,7 @@ const BAD_CONFIGURATION = 78
 const ENDING = '.yaml'
 
 /**
- * Reads and checks every template; their order is that of their files' names.
+ * Reads and checks every template; they come in the order that they say, then in that of their files' names.
  * @param folder with the files; those shipped with svc when absent.
  * @throws StartError 78: no such folder, or broken files, one line per fault with file, line, column
  *   and rule.
@@ -54,7 +54,10 @@ export function readTemplates(folder: string = shippedFolder()): Map<string, Tem
   }
   if (faults.length)
     throw new StartError(`templates of projects cannot be used:\n${faults.join('\n')}`, BAD_CONFIGURATION)
-  return templates
+  const placeOf = ({ order = Number.POSITIVE_INFINITY }: TemplateFile) => order
+  return new Map(
+    [...templates].toSorted(([, a], [, b]) => (placeOf(a) === placeOf(b) ? 0 : placeOf(a) - placeOf(b))),
+  )
 }
 
 /**
@@ -166,7 +169,13 @@ export function describeTemplate(file: TemplateFile, installed?: readonly string
     guide: file.guide ?? null,
     setup: file.setup ?? [],
     actions: file.actions ?? [],
-    objects: file.objects.map((object) => ({ kind: object.kind, key: object.key, name: object.name })),
+    objects: file.objects.map(({ kind, key: of, name, about }) => ({
+      ...{ kind, key: of, name },
+      ...(about === undefined ? {} : { about }),
+    })),
+    detects:
+      (file.detect ?? []).some(({ param }) => param !== undefined) ||
+      Object.values(paramsOf(file).properties).some((rules) => rules['x-env'] !== undefined),
     ...(installed ? { missing_connectors: missingConnectors(file, installed) } : {}),
     recipe: key,
   }

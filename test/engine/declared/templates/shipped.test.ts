@@ -30,15 +30,24 @@ const planned = (file: TemplateFile, params: Record<string, unknown>) =>
   Object.fromEntries(planTemplate(file, params).objects.map((object) => [object.key, object]))
 
 describe('the shipped templates', () => {
-  it('are those of the catalog folder, by the names of their files', () => {
+  it('are those of the catalog folder, in the order of the gallery', () => {
     expect([...templates.keys()]).toEqual([
-      'ai_sre_demo',
-      'challenger_workflow',
-      'deploy_watch',
-      'rca_partner',
-      'shared_code_context',
       'webhook_watch',
+      'deploy_watch',
+      'shared_code_context',
+      'challenger_workflow',
+      'ai_sre_demo',
+      'rca_partner',
     ])
+  })
+
+  it('offer to find parameters only where one may be found', () => {
+    const detecting = [...templates.values()].filter((file) => describeTemplate(file).detects)
+    expect(detecting.map(({ key }) => key)).toEqual(['ai_sre_demo'])
+  })
+
+  it.each(each)('%s says of each of its parts what it is for', (_key, file) => {
+    for (const { about = '' } of describeTemplate(file).objects) expect(about).toMatch(/^[a-z].{9,}[a-z]$/)
   })
 
   it.each(each)('%s is described in the shape the API shows', (_key, file) => {
@@ -231,7 +240,7 @@ describe('a new file in a folder of templates', () => {
     const folder = folderWith({ 'watch.yaml': WATCH, 'README.md': 'not a template' })
     cpSync(join(root, 'catalog/templates'), folder, { recursive: true })
     const offered = readTemplates(folder)
-    expect([...offered.keys()]).toEqual([...templates.keys(), 'watch'].sort())
+    expect([...offered.keys()]).toEqual([...templates.keys(), 'watch'])
     expect(describeTemplate(offered.get('watch')!)).toMatchObject({
       key: 'watch',
       recipe: 'watch',
