@@ -159,7 +159,7 @@ test('a question that is typed, or was refused, is there again after another pag
   await question.press('Enter')
   const refused = page.getByRole('alert').filter({ hasText: 'Couldn’t answer' })
   await expect(refused).toContainText('no model provider is set')
-  models.reply('m1', [{ text: 'Nothing broke.' }])
+  models.reply('m1', [{ text: 'Nothing broke.' }, { text: 'Another answer.' }])
   const provider = { kind: 'compatible', name: 'scripted', key: 'k', base_url: `${models.url}/v1` }
   expect((await daemon.call('PUT', '/api/settings/providers/new', provider)).status).toBe(200)
   await elsewhere('/ask')
@@ -178,6 +178,19 @@ test('a question that is typed, or was refused, is there again after another pag
   await expect(question).toHaveValue('Another thing')
   await elsewhere(conversation)
   await expect(question).toHaveValue('And who noticed')
+
+  // A page that is busy has the whole answer before it has drawn the address of the conversation: what is typed then
+  // belongs to the conversation, too. Here the address never comes, as the page is on its way elsewhere.
+  await page.getByRole('button', { name: 'New conversation' }).click()
+  await expect(question).toHaveValue('Another thing')
+  await page.evaluate("history.pushState(null, '', '/sources')")
+  const stored = page.waitForResponse('**/api/ask/sessions/*')
+  await question.press('Enter')
+  await expect(page.getByText('Another answer.')).toBeVisible()
+  const begun = `/ask/${((await (await stored).json()) as { id: string }).id}`
+  await question.fill('What comes next')
+  await elsewhere(begun)
+  await expect(question).toHaveValue('What comes next')
 })
 
 test('at an address of no conversation nothing can be asked, and the way to Ask is shown', async ({

@@ -51,9 +51,10 @@ export function useAsk(session: string, isNew: boolean): Asking {
   }, [isOver, ended, queries, refetch, session])
   useEffect(() => {
     const turn = data?.turns.find(({ id }) => id === live?.view.turn)
-    // The stored conversation takes its place once it has the end.
-    if (isOver && ended && turn && turn.state !== 'running') askLive.forget(session)
-  }, [data, isOver, ended, live?.view.turn, session])
+    // The stored conversation takes its place once it has the end, and the page is at its address: until then the live one
+    // says that it has begun, and what is typed belongs to it.
+    if (!isNew && isOver && ended && turn && turn.state !== 'running') askLive.forget(session)
+  }, [data, isNew, isOver, ended, live?.view.turn, session])
 
   const begin = (question: string, task: Task, replaces: string | undefined) =>
     askLive.start(session, question, {
