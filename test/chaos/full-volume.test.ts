@@ -2,7 +2,11 @@
  * 15 A12: a built daemon on a small volume that really fills up. Ingest and every write of an operator answer
  * 507 and never 500, nothing that was acknowledged is lost, and writing goes on once there is room.
  */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { backup } from '../../api/cli/commands/backup.ts'
+import type { Io } from '../../api/cli/terminal.ts'
 import { eventually } from '../eventually.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import { mountVolume, type Volume } from './volume.ts'
@@ -120,6 +124,16 @@ describe.skipIf(typeof mounted === 'string')(
       expectFull(await send())
       expect(await health()).toMatchObject({ status: 'degraded', ingest_paused: true })
       expect((await ask('POST', '/read', { selector: { service: 'pay' }, limit: 1 })).status).toBe(200)
+    })
+
+    it('a backup that has no room says so, and leaves nothing of itself', async () => {
+      const io = { env: {}, out: () => {}, err: () => {}, isTerminal: false } as unknown as Io
+      const target = join(volume.folder, 'copy.db')
+      await expect(backup(io, target, { dataDir: volume.folder })).rejects.toMatchObject({
+        message: expect.stringMatching(/^the volume of .*copy\.db is full; nothing was changed/),
+        exitCode: 74,
+      })
+      expect(readdirSync(volume.folder).filter((name) => name.startsWith('copy'))).toEqual([])
     })
 
     it('a daemon that stops and starts there loses nothing and says what is the matter', async () => {

@@ -37,7 +37,7 @@ export async function backup(io: Io, file: string, flags: FileFlags): Promise<vo
     if (!io.isTerminal || percent === shown) return
     shown = percent
     io.err(`\rsvc: ${percent} %`)
-  }).catch(refuseFile)
+  }).catch((error) => refuseFile(error, target))
   if (shown >= 0) io.err('\r          \r')
   const bytes = statSync(target).size
   io.out(
@@ -47,11 +47,20 @@ export async function backup(io: Io, file: string, flags: FileFlags): Promise<vo
   )
 }
 
-/** What the engine says of a file, with the exit code of a file that cannot be read or breaks a rule. */
-function refuseFile(error: unknown): never {
+/**
+ * What the engine says of a file, with the exit code of a file that cannot be read, breaks a rule or has no room.
+ * @param written the file that was to be made
+ */
+function refuseFile(error: unknown, written: string): never {
   const exits: Readonly<Record<string, number>> = { not_found: EXIT.input, invalid: EXIT.data }
+  const { code, message } = error as Error & { code?: string }
+  if (code === 'SQLITE_FULL' || code === 'ENOSPC')
+    throw new CliError(
+      `the volume of ${written} is full; nothing was changed. Free some space, or choose another volume`,
+      EXIT.disk,
+    )
   const exit = error instanceof SvcError ? exits[error.code] : undefined
-  throw exit === undefined ? error : new CliError((error as Error).message, exit)
+  throw exit === undefined ? error : new CliError(message, exit)
 }
 
 /** Puts a backup in place of the data file; what was there is kept beside it. */
@@ -76,7 +85,7 @@ function restored(file: string, dataFile: string): string[] {
   try {
     return restoreDatabase(file, dataFile, systemClock.now())
   } catch (error) {
-    return refuseFile(error)
+    return refuseFile(error, dataFile)
   }
 }
 

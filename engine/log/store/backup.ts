@@ -25,7 +25,7 @@ export async function backupDatabase(
   if (!existsSync(dataFile)) fail('not_found', `there is no data file at ${dataFile}`)
   if (existsSync(target)) fail('conflict', `${target} exists; choose another file`)
   const partial = `${target}.partial`
-  rmSync(partial, { force: true })
+  removePartial(partial)
   const db = new BetterSqlite3(dataFile, { readonly: true, timeout: 5_000 })
   try {
     await db.backup(partial, {
@@ -34,16 +34,21 @@ export async function backupDatabase(
         return STEP_PAGES
       },
     })
+    markBackup(partial)
+    syncFile(partial)
   } catch (error) {
-    rmSync(partial, { force: true })
+    removePartial(partial)
     throw error
   } finally {
     db.close()
   }
-  markBackup(partial)
-  syncFile(partial)
   renameSync(partial, target)
   syncFile(dirname(target))
+}
+
+/** With the journal that SQLite writes beside it. */
+function removePartial(partial: string): void {
+  for (const suffix of ['', '-journal']) rmSync(partial + suffix, { force: true })
 }
 
 /** Gives the copy an incarnation of its own, so that it is never mixed with the original's log. */
