@@ -90,13 +90,18 @@ export const neighbours = defineTool<ToolNeighbours, ToolNeighboursResult>({
       const trouble = open ? `, ${open} open ${open === 1 ? 'incident' : 'incidents'}` : ''
       return `${WORDS[edge]} ${entityWord(name.label, name.value)} (${known}${trouble})`
     })
+    // One that was mistyped has none, either; a read says so of it.
+    const asksOne = { body: { selector: { [label]: value }, limit: 1 } }
+    const { notice } = lines.length ? {} : await daemon.ask(calls.read, asksOne, signal)
     const bound = is_cut
       ? ['looked at its newest 2,000 events and 40 traces of 24 hours alone: there may be more']
       : []
     return {
       text: [
         names.map(escapeLine).join(', '),
-        ...(lines.length ? lines : ['no neighbours found']),
+        ...(lines.length
+          ? lines
+          : [`no neighbours found${notice === undefined ? '' : `: ${escapeLine(notice)}`}`]),
         ...bound,
       ].join('\n'),
       content: {

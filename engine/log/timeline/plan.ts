@@ -39,7 +39,10 @@ export function resolveWindow(request: { window?: string; from?: string; to?: st
   const shownTo = to ?? now
   const length = parseDuration(request.window ?? DEFAULT_WINDOW, 'window')
   const start = from ?? shownTo - length
-  if (start > shownTo) fail('invalid', 'from must be before to', { field: 'from' })
+  if (start > shownTo)
+    fail('invalid', `from must be before to${to === null ? ', which is now where it is not given' : ''}`, {
+      field: 'from',
+    })
   // Without an explicit end the window is open, so that a producer whose clock is ahead is seen.
   const name =
     from === null && to === null

@@ -160,6 +160,12 @@ describe('the tools', () => {
     const never = await use('read', { selector: { service: 'nobody' } })
     expect(never.content.last_seen).toBeNull()
     expect(never.text).toContain('no events in this window, nor at any other time')
+    const slip = 'no event has service=chekout (did you mean checkout?)'
+    expect((await use('read', { selector: { service: 'chekout' } })).text).toContain(`\n${slip}`)
+    const around = await use('neighbours', { label: 'service', value: 'chekout' })
+    expect(around.text).toContain(`no neighbours found: ${slip}`)
+    const lost = await use('neighbours', { label: 'svc', value: 'checkout' })
+    expect(lost.text).toContain('no neighbours found: no event has the label svc')
   })
 
   it('record a finding that is then listed, read and on the timeline', async () => {

@@ -210,7 +210,9 @@ describe('a read', () => {
       'give window or from, not both',
     )
     expect(() => read({ window: '0m' })).toThrow('window must be a number above 0')
-    expect(() => read({ window: undefined, from: '2026-11-21T00:00:00Z' })).toThrow('from must be before to')
+    expect(() => read({ window: undefined, from: '2026-11-21T00:00:00Z' })).toThrow(
+      'from must be before to, which is now where it is not given',
+    )
   })
 
   it.each([undefined, 'asc', 'desc'] as const)(
