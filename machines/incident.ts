@@ -26,6 +26,8 @@ interface Event {
   rises?: boolean
   /** Of handle. */
   how?: HandledHow
+  /** Of reopen: somebody had it, and has it again. */
+  keeps?: boolean
 }
 
 const model = setup({
@@ -36,6 +38,7 @@ const model = setup({
     rises_or_is_due: ({ context, event }) =>
       event.rises === true || ((context.until ?? null) !== null && (event.at ?? 0) >= context.until!),
     was_taken: ({ context }) => context.was_taken === true,
+    keeps: ({ event }) => event.keeps === true,
   },
   actions: {
     note_fired: effect(),
@@ -141,7 +144,12 @@ export const incident: Lifecycle = {
       },
       handled: {
         description: 'over; the next firing opens a new one',
-        on: { reopen: { target: 'open', actions: ['note_reopened', 'note_given_back'] } },
+        on: {
+          reopen: [
+            { guard: 'keeps', target: 'acknowledged', actions: 'note_reopened' },
+            { target: 'open', actions: ['note_reopened', 'note_given_back'] },
+          ],
+        },
       },
     },
   }),

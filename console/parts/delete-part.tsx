@@ -55,6 +55,7 @@ export function DeletePart({ kind, name, remove, onDone }: Props) {
           ) : (
             <Text size="sm">Nothing else depends on it. Deleting removes it from every project.</Text>
           )}
+          {kind === 'trigger' && <Text size="sm">Its open incidents end.</Text>}
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setAsking(false)}>
               Cancel

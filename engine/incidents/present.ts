@@ -194,7 +194,8 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
     /** Its delete is undone: what that ended goes on. */
     triggerBack: (trigger: number, at: number): void => {
       for (const incident of queries.goneWith.all(trigger)) {
-        advanceIncident(db, incident, { type: 'reopen' }, { who: NOBODY, at }, { action: 'reopened' })
+        const again = { type: 'reopen', keeps: incident.acknowledged_by !== null }
+        advanceIncident(db, incident, again, { who: NOBODY, at }, { action: 'reopened' })
         tell(incident.id)
       }
     },

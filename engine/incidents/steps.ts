@@ -52,6 +52,8 @@ export interface IncidentEvent {
   until?: number | null
   rises?: boolean
   how?: NonNullable<IncidentRow['handled_how']>
+  /** Of reopen: whoever had it has it again. */
+  keeps?: boolean
   /** Of assign. */
   assignee?: string | null
   /** Of fire and set_severity: 3 is critical. */

@@ -116,4 +116,17 @@ export const incident: Situation[] = [
     },
   },
   { state: 'handled', context: free, takes: { reopen: opens('note_reopened', 'note_given_back') } },
+  {
+    // Whoever had it has it again.
+    state: 'handled',
+    context: free,
+    takes: {
+      reopen: {
+        to: 'acknowledged',
+        context: free,
+        effects: says('note_reopened'),
+        brings: { keeps: true },
+      },
+    },
+  },
 ]

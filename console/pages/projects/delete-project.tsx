@@ -89,6 +89,9 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
         </div>
       )}
       {!asked.error && <Unwired wiring={unwired} />}
+      {picked.some((id) => id.startsWith('trigger:')) && (
+        <Text size="sm">Open incidents of its triggers end.</Text>
+      )}
       {removal.keys > 0 && <Text size="sm">{removal.keys} of its keys stop working.</Text>}
       {picked.some((id) => id.startsWith('source:')) && (
         <Checkbox

@@ -393,17 +393,24 @@ describe('an incident is handled', () => {
     })
   })
 
-  it('once its trigger is deleted, which nothing would end; an undo opens it again', async () => {
+  it('once its trigger is deleted, which nothing would end; an undo opens it again, and who had it has it', async () => {
     const world = await open()
     const { engine } = world
     await world.post(error)
-    await engine.deleteTrigger('t', BY)
-    const gone = await one(world)
-    expect(gone).toMatchObject({ state: 'handled', handled: { how: 'deleted', by: 'svc' } })
-    expect((await engine.home([])).state).toBe('quiet')
-    const [newest] = (await engine.listChangeSets({ limit: 1 })).change_sets
-    await engine.undoChangeSet(newest!.id, false, BY)
+    const deleteAndUndo = async () => {
+      await engine.deleteTrigger('t', BY)
+      const gone = await one(world)
+      expect(gone).toMatchObject({ state: 'handled', handled: { how: 'deleted', by: 'svc' } })
+      expect((await engine.home([])).state).toBe('quiet')
+      const [newest] = (await engine.listChangeSets({ limit: 1 })).change_sets
+      await engine.undoChangeSet(newest!.id, false, BY)
+    }
+    await deleteAndUndo()
     expect(await one(world)).toMatchObject({ state: 'open', handled: null })
+    await engine.actOnIncident('inc_1', { action: 'acknowledge' }, MARA)
+    const { acknowledged } = await one(world)
+    await deleteAndUndo()
+    expect(await one(world)).toMatchObject({ state: 'acknowledged', handled: null, acknowledged })
   })
 
   it('not while what its trigger watches still lasts', async () => {
