@@ -187,6 +187,7 @@ base.describe('without a model', () => {
       arrive = resolve
     })
     await goTo(page, `${daemon.url}/projects/new`)
+    await expect(page.getByRole('main')).toContainText('in the same way. Add a model provider')
     await page.getByRole('textbox', { name: 'What do you want?' }).fill('Tell me when payments fail')
     await page.getByRole('button', { name: 'Write it by hand' }).click()
     await expect(page.getByRole('region', { name: 'Wakes when' })).toBeVisible()

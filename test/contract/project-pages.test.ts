@@ -125,7 +125,7 @@ describe('what a project shows', () => {
     const outline = () => svc.get<Outline>(`/api/projects/${id}/outline`)
     await svc.post('/api/agents/builtin', { name: 'idle', prompt: 'Look.', project: id })
     expect((await outline()).sentence).toMatch(
-      /, wakes checkout-first-look, handing over to checkout-investigator on their verdicts\.$/,
+      /, wakes checkout-first-look, which hands over to checkout-investigator by verdict\.$/,
     )
     const enabled = async () =>
       Object.fromEntries((await outline()).agents.map((agent) => [agent.name, agent.enabled]))

@@ -214,8 +214,8 @@ function NoModel() {
   return (
     <Alert color="yellow" title="No model provider is set" role="status">
       <Text size="sm">
-        A plan is written by a model. {!isSaid && <AddModel />} Without one, write the plan by hand: it is
-        checked in the same way.
+        A plan is written by a model. Without one, write it by hand: it is checked in the same way.{' '}
+        {!isSaid && <AddModel />}
       </Text>
     </Alert>
   )

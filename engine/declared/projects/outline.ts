@@ -133,7 +133,8 @@ function projectSentence(
   const by = (how: 'trigger' | 'handoff') => [...woken].filter(([, one]) => one === how).map(([name]) => name)
   const [lookers, taking] = [by('trigger').sort(), by('handoff').sort()]
   const wakes = lookers.length ? `wakes ${listNames(lookers)}` : 'wakes no agent yet'
-  return `${watches}; ${first}${more}, ${wakes}${taking.length ? `, handing over to ${listNames(taking)} on their verdicts` : ''}.`
+  const hands = lookers.length === 1 ? 'which hands' : 'which hand'
+  return `${watches}; ${first}${more}, ${wakes}${taking.length ? `, ${hands} over to ${listNames(taking)} by verdict` : ''}.`
 }
 
 function agentSentence(
