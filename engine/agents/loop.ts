@@ -192,12 +192,15 @@ class Loop<End> {
 
   /** Weak models write a call as text, and give calls of one reply the same id. */
   private readCalls(reply: ModelReply): ModelReply {
-    const written = reply.calls.length
-      ? null
-      : callInText(reply.text, this.policy.briefed().tools, `text-${this.tape.rounds}`)
+    const written = reply.calls.length ? null : this.readText(reply)
     const calls = written ? [written] : tellApart(reply.calls)
     // The provider's own blocks say nothing of a call that was read here, nor of an id that was given here.
     return calls.every((call, i) => call === reply.calls[i]) ? reply : { ...reply, calls, raw: undefined }
+  }
+
+  private readText({ text }: ModelReply): ToolCall | null {
+    const { earlier = [], tools } = this.policy.briefed()
+    return callInText(text, tools, `text-${this.tape.rounds}`, [...earlier, ...this.tape.messages()])
   }
 
   /** Tokens for the next reply: more after each that was cut off, as far as the model may write. */

@@ -281,8 +281,20 @@ export function shortenAnswer(content: string): string {
 const NAMES = ['name', 'tool', 'function'] as const
 const ARGUMENTS = ['arguments', 'parameters', 'input', 'args'] as const
 
-/** @returns the call, or null when the text is none of one of these tools. */
-export function callInText(text: string, tools: readonly ToolSpec[], id: string): ToolCall | null {
+/** Letters of a text however it is broken into lines, or quoted as JSON in JSON. */
+const lettersOf = (text: string): string => text.replace(/\\[nrt]|[\s\\]/g, '')
+
+/**
+ * @param shown what the model has seen: a call that stands in it word for word is quoted, such as from a payload that wants
+ *  to be taken for one
+ * @returns the call, or null when the text is none of one of these tools.
+ */
+export function callInText(
+  text: string,
+  tools: readonly ToolSpec[],
+  id: string,
+  shown: readonly ModelMessage[] = [],
+): ToolCall | null {
   const json = /^\s*(?:```(?:json)?\s*)?(\{[\s\S]*\})\s*(?:```)?\s*$/.exec(text)?.[1]
   if (json === undefined) return null
   let value: Record<string, unknown>
@@ -295,5 +307,19 @@ export function callInText(text: string, tools: readonly ToolSpec[], id: string)
   const name = NAMES.map((key) => value[key]).find((one) => typeof one === 'string') as string | undefined
   const known = tools.find((tool) => tool.name.toLowerCase() === name?.trim().toLowerCase())
   const given = ARGUMENTS.map((key) => value[key]).find((one) => one !== null && typeof one === 'object')
-  return known && given ? { id, name: known.name, arguments: given as Record<string, unknown> } : null
+  if (!known || !given || isQuoted(json, shown)) return null
+  return { id, name: known.name, arguments: given as Record<string, unknown> }
+}
+
+function isQuoted(json: string, shown: readonly ModelMessage[]): boolean {
+  const letters = lettersOf(json)
+  return shown
+    .flatMap((message) =>
+      message.role === 'tool'
+        ? message.results.map(({ content }) => content)
+        : message.role === 'user'
+          ? [message.text]
+          : [],
+    )
+    .some((content) => lettersOf(content).includes(letters))
 }
