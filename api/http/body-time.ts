@@ -15,6 +15,9 @@ export function keepsTime(request: IncomingMessage): void {
   streamed.add(request)
 }
 
+/** Whether a body is stored while it comes, and may take its time. */
+export const isStreamed = (request: IncomingMessage): boolean => streamed.has(request)
+
 /** @param ms how long a body may take from its headers to its end. */
 export function limitBodyTime(app: FastifyInstance, ms = BODY_MS): void {
   app.addHook('onRequest', (request, reply, done) => {

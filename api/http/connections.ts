@@ -7,6 +7,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { SvcError } from '../../engine/index.ts'
+import { isStreamed } from './body-time.ts'
+import { writeRefusal } from './unread.ts'
 
 /** The most there ever are. */
 const CONNECTIONS_MAX = 1_024
@@ -25,6 +27,13 @@ const BUSY_SHARE = 3 / 4
 const CREDENTIAL_SHARE = 1 / 4
 /** Of events: many producers may share a key and begin at once, and what is refused some of them lose. */
 const INGEST_SHARE = 1 / 2
+/** Bodies that have not come by then are slow: most come with their headers. */
+const SLOW_MS = 2_000
+const TOO_SLOW = {
+  status: 503,
+  reason: 'Service Unavailable',
+  detail: 'the body came too slowly while connections were short; try again in a moment',
+}
 /** In place of a credential. */
 const NOBODY = ''
 /** Routes that are never refused for want of room. */
@@ -56,6 +65,10 @@ interface Use {
   holder?: string | undefined
   /** Its request was refused, and is at work no more. */
   isRefused?: boolean
+  /** Of the request at work. */
+  response?: ServerResponse
+  /** When that came, by `performance.now`. */
+  since: number
 }
 
 /** Where a connection carries its use: sets that it leaves and enters with each request cost more than the rest of this. */
@@ -87,7 +100,7 @@ export class Connections {
   watch(server: FastifyInstance['server']): void {
     server.maxConnections = this.bounds.connections
     server.on('connection', (socket: Used) => {
-      socket[USE] = { requests: 0, idleFrom: this.idled++ }
+      socket[USE] = { requests: 0, idleFrom: this.idled++, since: 0 }
       this.open.add(socket)
       socket.once('close', () => {
         if (this.open.delete(socket) && socket[USE]!.requests > 0) this.busy--
@@ -98,16 +111,20 @@ export class Connections {
     })
     // Ahead of whoever answers, and may refuse it at once.
     server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-      this.begin(socket)
+      this.begin(socket, response)
       response.once('close', () => this.done(socket))
     })
   }
 
-  /** @param pattern of the route. @throws SvcError unavailable where only events and probes are taken now */
-  admit(pattern: string | null): void {
+  /**
+   * Where too many are at work, one whose body comes too slowly ends for the one that asks.
+   * @param pattern of the route. @throws SvcError unavailable where only events and probes are taken now
+   */
+  admit(socket: Socket, pattern: string | null): void {
     // Without the one that asks.
     const others = this.busy - 1
     if (others <= this.bounds.connections * BUSY_SHARE || (pattern && ALWAYS.has(pattern))) return
+    if (this.endSlowest(socket, false)) return
     throw new SvcError('unavailable', 'too many connections are at work; try again in a moment', {
       retryAfter: 2,
     })
@@ -162,9 +179,12 @@ export class Connections {
     }
   }
 
-  private begin(socket: Used): void {
+  private begin(socket: Used, response: ServerResponse): void {
     const use = socket[USE]
-    if (use && use.requests++ === 0 && this.open.has(socket)) this.busy++
+    if (!use) return
+    if (use.requests++ === 0 && this.open.has(socket)) this.busy++
+    use.response = response
+    use.since = performance.now()
   }
 
   private done(socket: Used): void {
@@ -175,6 +195,7 @@ export class Connections {
       return
     }
     if (--use.requests > 0) return
+    delete use.response
     use.idleFrom = this.idled++
     if (this.open.has(socket)) this.busy--
     this.release(use)
@@ -189,10 +210,36 @@ export class Connections {
     use.holder = undefined
   }
 
-  /** The connection that has been idle longest ends, never the one that just came. */
+  /** The connection that has been idle longest ends, never the one that just came; where none is idle, the slowest. */
   private makeRoom(newest: Used): void {
     const idle = [...this.open].filter((socket) => socket !== newest && socket[USE]!.requests === 0)
     const from = Math.min(...idle.map((socket) => socket[USE]!.idleFrom))
-    idle.find((socket) => socket[USE]!.idleFrom === from)?.destroy()
+    const longest = idle.find((socket) => socket[USE]!.idleFrom === from)
+    if (longest) longest.destroy()
+    else if (!this.endSlowest(newest, false)) this.endSlowest(newest, true)
+  }
+
+  /**
+   * Ends the request whose body has been coming longest, of those that are slow.
+   * @param ofStreams among those that are stored while they come, which may take their time; else among the others
+   * @returns whether there was one
+   */
+  private endSlowest(asking: Used, ofStreams: boolean): boolean {
+    let slowest: Used | null = null
+    let since = performance.now() - SLOW_MS
+    for (const socket of this.open) {
+      const use = socket[USE]!
+      if (socket === asking || use.since > since || !use.response || use.response.req.complete) continue
+      if (isStreamed(use.response.req) !== ofStreams) continue
+      slowest = socket
+      since = use.since
+    }
+    if (!slowest) return false
+    const ended = slowest
+    const { response } = ended[USE]!
+    delete ended[USE]!.response
+    if (response!.headersSent) ended.destroy()
+    else writeRefusal(ended, TOO_SLOW, () => ended.destroy())
+    return true
   }
 }

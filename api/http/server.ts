@@ -278,7 +278,7 @@ function guard(request: Checked, doors: Doors): void {
   checkRawHeaders(request.raw)
   checkHost(request.raw, rules)
   const pattern = request.is404 ? null : (request.routeOptions.url ?? null)
-  doors.connections.admit(pattern)
+  doors.connections.admit(request.raw.socket, pattern)
   const scope: Scope =
     pattern === null
       ? isApiPath(request.url) || request.method !== 'GET'
