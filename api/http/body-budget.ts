@@ -5,6 +5,10 @@ import { WIRE_MAX } from './whole-body.ts'
 
 /** Bodies in memory at once, bytes; past it they wait for their turn. */
 const IN_FLIGHT_MAX = 128 * 1024 * 1024
+/** Those that are stored while they come, together. */
+const STREAMS_IN_FLIGHT_MAX = 64 * 1024 * 1024
+/** How long such a one waits to grow: its producer is held back meanwhile, and not refused after half of it is stored. */
+const STREAM_WAIT_MS = 25_000
 /** How long a body waits: less than the ten seconds an exporter of OpenTelemetry waits for an answer. */
 const WAIT_MS = 8_000
 /** Bodies that wait at most; what they have sent meanwhile is in buffers of the connection. */
@@ -195,3 +199,6 @@ export class BodyBudget {
     held.bytes += more
   }
 }
+
+/** For bodies that are stored while they come. */
+export const streamBudget = (): BodyBudget => new BodyBudget(STREAMS_IN_FLIGHT_MAX, STREAM_WAIT_MS)

@@ -45,6 +45,8 @@ export interface Doors {
   clock: Clock
   /** What bodies of producers may take in memory. */
   bodies: BodyBudget
+  /** What those may take that are stored while they come: they may take long, and the others do not wait for them. */
+  streams: BodyBudget
   /** Connections and live streams there are. */
   connections: Connections
   /** Where OTLP/gRPC listens, or why it does not. */

@@ -19,7 +19,7 @@ import { otlpRoutes } from '../otlp/routes.ts'
 import { startOtlpGrpc } from '../otlp/start.ts'
 import { startSyslog } from '../syslog/start.ts'
 import { Authenticator, checkAudience, type Identity, isBounded, requireScope } from './auth.ts'
-import { BodyBudget, refuseIdempotencyKey } from './body-budget.ts'
+import { BodyBudget, refuseIdempotencyKey, streamBudget } from './body-budget.ts'
 import { limitBodyTime } from './body-time.ts'
 import { Connections, connectionBounds } from './connections.ts'
 import { type Checked, DirectIngest } from './direct-ingest.ts'
@@ -227,6 +227,7 @@ function createDoors(
     log,
     clock,
     bodies: new BodyBudget(),
+    streams: streamBudget(),
     connections,
     otlpGrpc: () => grpc,
     syslog: () => syslog,

@@ -28,23 +28,26 @@ const failUnknown = (): never => fail('not_found', 'unknown ingest key: no sourc
 export const INGEST = '/ingest/:key'
 
 export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
-  const { engine, auth, bodies } = doors
+  const { engine, auth } = doors
+  const streaming = new WeakSet<FastifyRequest>()
+  const budgetOf = (request: FastifyRequest): BodyBudget =>
+    streaming.has(request) ? doors.streams : doors.bodies
   const routeOf = (request: FastifyRequest): IngestRoute | undefined =>
     auth.ingestRoute((request.params as { key: string }).key)
   app.register(async (raw) => {
     raw.removeAllContentTypeParsers()
     // Producers send JSON under all sorts of types; what counts is the body.
     raw.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-      outcomeOf(payload) ? [] : isStreamed(request, routeOf(request)) ? payload : partsOf(request, payload),
+      outcomeOf(payload) ? [] : streaming.has(request) ? payload : partsOf(request, payload),
     )
     raw.addHook('onRequest', async (request, reply) => {
       if (outcomeOf(request.raw)) return
-      reply.raw.once('close', () => bodies.abandon(request))
-      // Of a stream one piece is read while another is stored.
+      reply.raw.once('close', () => budgetOf(request).abandon(request))
       const isStream = isStreamed(request, routeOf(request))
-      await bodies.hold(request, isStream ? 2 * LIMITS.piece : announced(request))
+      if (isStream) streaming.add(request)
+      await budgetOf(request).hold(request, isStream ? STREAM_BEGINS : announced(request))
     })
-    raw.addHook('onResponse', async (request) => bodies.abandon(request))
+    raw.addHook('onResponse', async (request) => budgetOf(request).abandon(request))
     raw.post<{ Params: { key: string }; Body?: Buffer[] | IncomingMessage }>(
       INGEST,
       {
@@ -65,7 +68,7 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
       async (request, reply) => {
         const outcome = outcomeOf(request.raw)
         if (outcome && 'result' in outcome) return reply.code(202).send(outcome.result)
-        return bodies.during(request, () => ingested(request, reply, doors))
+        return budgetOf(request).during(request, () => ingested(request, reply, doors))
       },
     )
   })
@@ -118,7 +121,7 @@ async function ingested(
   reply: FastifyReply,
   doors: Doors,
 ): Promise<FastifyReply> {
-  const { engine, auth, bodies } = doors
+  const { engine, auth, bodies, streams } = doors
   const wire = request.body ?? []
   const given = Array.isArray(wire) ? await wholeOf(request, wire, bodies) : null
   const known = auth.ingestRoute((request.params as { key: string }).key)
@@ -132,7 +135,9 @@ async function ingested(
     ? route.isSns
       ? await ingestSns(engine, given, call, route.signed)
       : await engine.ingest({ ...call, ...given })
-    : await ingestStream(engine, wire as IncomingMessage, call, () => auth.stillHolds(request.identity))
+    : await ingestStream(engine, held(streamOf(wire as IncomingMessage), request, streams), call, () =>
+        auth.stillHolds(request.identity),
+      )
   const challenge = route.isChallenged && given ? challengeOf(given.body) : null
   if (challenge !== null) return reply.code(200).send({ ...result, challenge })
   return reply.code(202).send(result)
@@ -178,15 +183,35 @@ function mayIngest(identity: Identity | null, route: IngestRoute): boolean {
   )
 }
 
+/** What a stream takes in memory before anything of it came. */
+const STREAM_BEGINS = 64 * 1024
+
+/**
+ * The parts of a stream, each once there is room for what is held of it: one piece is read while another is stored, and of
+ * a stream that trickles there is little of both.
+ */
+async function* held(
+  parts: AsyncIterable<Buffer>,
+  request: FastifyRequest,
+  streams: BodyBudget,
+): AsyncGenerator<Buffer> {
+  let size = 0
+  for await (const part of parts) {
+    size += part.length
+    await streams.hold(request, Math.min(2 * LIMITS.piece, STREAM_BEGINS + 2 * size))
+    yield part
+  }
+}
+
 /** @param isGood whether the credential has not been revoked while it comes. @throws SvcError */
 function ingestStream(
   engine: Doors['engine'],
-  wire: IncomingMessage,
+  parts: AsyncIterable<Buffer>,
   call: Omit<IngestPost, 'body'>,
   isGood: () => boolean,
 ): Promise<IngestResult> {
   const { idempotencyKey: key } = call
-  return storePieces(piecesOf(streamOf(wire)), ({ bytes }, n, itemsBefore) => {
+  return storePieces(piecesOf(parts), ({ bytes }, n, itemsBefore) => {
     if (!isGood()) throw new SvcError('unauthenticated', 'the credential was revoked meanwhile')
     return engine.ingest({
       ...call,

@@ -42,6 +42,27 @@ describe('long NDJSON', () => {
     )
   })
 
+  it('keeps nobody waiting, however many come slowly at once', async () => {
+    let end = (): void => {}
+    const whole = new Promise<void>((resolve) => (end = resolve))
+    async function* slowly(n: number) {
+      yield lineOf(n)
+      await whole
+      yield lineOf(n)
+    }
+    const slow = Array.from({ length: 40 }, (_, n) => send(Readable.from(slowly(n), { objectMode: false })))
+    const answer = await door.app.inject({
+      method: 'POST',
+      url,
+      headers: { host: '127.0.0.1:8787' },
+      payload: '{"n":1}',
+    })
+    expect(answer.statusCode).toBe(202)
+    end()
+    for (const { status, json } of await Promise.all(slow))
+      expect({ status, ingested: json.ingested }).toEqual({ status: 202, ingested: 2 })
+  })
+
   it('is stored no further once its key is revoked', async () => {
     const secured = await openDoor({ secured: true })
     const { url: address, key } = await secured.source('app')
