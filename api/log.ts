@@ -8,7 +8,16 @@ import { type DestinationStream, destination, type Logger, pino, stdTimeFunction
 import { prettyFactory } from 'pino-pretty'
 import type { LogFormat, LogLevel } from './config.ts'
 
-const REDACTED = ['authorization', 'cookie', 'set-cookie', 'x-svc-token', 'token', 'secret', 'password']
+const REDACTED = [
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'x-svc-token',
+  'x-amz-firehose-access-key',
+  'token',
+  'secret',
+  'password',
+]
 /** A request that took longer is logged at warn. */
 const SLOW_MS = 1_000
 

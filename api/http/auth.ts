@@ -21,6 +21,8 @@ import { kindOf } from './oauth/resources.ts'
 
 /** The connector whose first source has an address before it is there: POST /ingest/claude_code. */
 export const SELF_MADE = 'claude_code'
+/** Where Amazon Data Firehose sends the access key it was given, and nothing else of its own. */
+export const FIREHOSE_KEY = 'x-amz-firehose-access-key'
 export const SESSION_COOKIE = 'svc_session'
 const SESSION_IDLE_MS = 30 * 86_400_000
 const FAILURES_PER_MINUTE = 10
@@ -39,27 +41,12 @@ export interface Identity extends Caller {
   oauth: NonNullable<IdentityShown['oauth']> | null
 }
 
-const OPEN: Identity = {
-  id: 'open',
-  name: NO_AUTH,
-  isAnybody: true,
+const MAY_ALL = {
   scopes: ['admin', 'ingest', 'read'],
-  sourceId: null,
-  project: null,
-  projectName: null,
-  isPerson: true,
-  oauth: null,
+  ...{ sourceId: null, project: null, projectName: null, isPerson: true, oauth: null },
 }
-const ROOT: Identity = {
-  id: 'env:auth',
-  name: 'auth token (env)',
-  scopes: ['admin', 'ingest', 'read'],
-  sourceId: null,
-  project: null,
-  projectName: null,
-  isPerson: true,
-  oauth: null,
-}
+const OPEN: Identity = { id: 'open', name: NO_AUTH, isAnybody: true, ...MAY_ALL }
+const ROOT: Identity = { id: 'env:auth', name: 'auth token (env)', ...MAY_ALL }
 
 /** Whether a credential is one of many: the operator's own is not kept from the others, nor is anybody of an open instance. */
 export const isBounded = ({ id }: Identity): boolean => id !== OPEN.id && id !== ROOT.id
@@ -135,14 +122,23 @@ export class Authenticator {
    * The caller of a request; null when it has no credential or one that is not known.
    * @param isProbe of /health: whoever sends a wrong credential too often is answered like anybody, never told
    *   to wait.
-   * @throws SvcError too_many after ten wrong credentials in a minute from one address.
+   * @param inAddress a key in the address, for senders that send no header of their own: one that may send events alone,
+   *   for proxies write addresses down.
+   * @throws SvcError too_many after ten wrong credentials in a minute from one address; forbidden
    */
   identify(
     request: Pick<FastifyRequest, 'headers' | 'raw'> & { cookies?: FastifyRequest['cookies'] },
     isProbe = false,
+    inAddress: string | null = null,
   ): { identity: Identity | null; cookie: boolean } {
     const token = bearer(request)
     if (!this.secured) return { identity: this.anybody(token), cookie: false }
+    if (token === null && inAddress !== null) {
+      const identity = this.verify(inAddress, this.addressOf(request.raw))
+      if (identity && !identity.scopes.every((scope) => scope === 'ingest'))
+        throw new SvcError('forbidden', 'a key in the address must have the scope ingest and no other')
+      return { identity, cookie: false }
+    }
     if (token !== null) {
       const signedIn = this.signedIn(token)
       // What is for the telemetry query server opens a few reads here, which that server asks.
@@ -387,7 +383,7 @@ export function requireScope(
 function bearer(request: Pick<FastifyRequest, 'headers'>): string | null {
   const match = /^bearer +(\S+)\s*$/i.exec(request.headers.authorization ?? '')
   if (match) return match[1]!
-  const header = request.headers['x-svc-token']
+  const header = request.headers['x-svc-token'] ?? request.headers[FIREHOSE_KEY]
   return typeof header === 'string' && header.trim() !== '' ? header.trim() : null
 }
 

@@ -15,6 +15,7 @@ import type { Doors } from './doors.ts'
 import { type Outcome, setOutcome } from './guard.ts'
 import { PACKED_FROM_BYTES } from './pack-answers.ts'
 import { callOf, FORM_TYPE, INGEST, typeOf } from './routes/ingest.ts'
+import { EVENT_GRID, FIREHOSE_REQUEST } from './routes/sender-answers.ts'
 import { headersOfAll } from './security-headers.ts'
 import { shaping } from './validate.ts'
 import { collectParts, WIRE_MAX } from './whole-body.ts'
@@ -31,8 +32,11 @@ type HandOn = (request: IncomingMessage, response: ServerResponse) => void
 
 const PREFIX = '/ingest/'
 const TAKEN = 202
-/** Headers with which a post is out of the ordinary: compressed, from Vercel, or with a credential that needs more reading. */
-const UNUSUAL = ['content-encoding', 'transfer-encoding', 'x-vercel-verify', 'cookie'] as const
+/** Headers with which a post is out of the ordinary: compressed, of a sender with answers of its own, or with a credential that needs more reading. */
+const UNUSUAL = [
+  ...['content-encoding', 'transfer-encoding', 'x-vercel-verify', 'cookie'],
+  ...[EVENT_GRID, FIREHOSE_REQUEST],
+] as const
 
 export class DirectIngest {
   /** What this turn of the event loop has begun with. */

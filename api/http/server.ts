@@ -38,11 +38,12 @@ import { readOutRefused } from './read-out.ts'
 import { askRoutes } from './routes/ask.ts'
 import { connectRoutes } from './routes/connect.ts'
 import { healthRoutes } from './routes/health.ts'
-import { ingestRoutes } from './routes/ingest.ts'
+import { INGEST, ingestRoutes } from './routes/ingest.ts'
 import { loginRoutes } from './routes/logins.ts'
 import { mcpToolRoutes } from './routes/mcp-tools.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { pushRoutes } from './routes/pushes.ts'
+import { isHandshake, keyIn } from './routes/sender-answers.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { slackRoutes } from './routes/slack.ts'
 import { tailRoutes } from './routes/tail.ts'
@@ -285,13 +286,19 @@ function guard(request: Checked, doors: Doors): void {
       ? isApiPath(request.url) || request.method !== 'GET'
         ? 'any'
         : 'public'
-      : (scopeOf(request.method, pattern) ?? 'admin')
+      : isHandshake(request.method, pattern)
+        ? 'public'
+        : (scopeOf(request.method, pattern) ?? 'admin')
   // Bodies without a credential may come slowly.
   if (scope === 'public' && request.method !== 'GET')
     doors.connections.hold(request.raw.socket, null, pattern)
   // A page that holds nothing may be opened from anywhere and needs no look at credentials.
   if (scope === 'public' && !pattern?.startsWith('/api/') && pattern !== '/health') return
-  const { identity, cookie } = doors.auth.identify(request, pattern === '/health')
+  const { identity, cookie } = doors.auth.identify(
+    request,
+    pattern === '/health',
+    pattern === INGEST ? keyIn(request.url) : null,
+  )
   checkOrigin(request.raw, rules, cookie || scope === 'public')
   if (identity) {
     checkAudience(identity, request.method, pattern)

@@ -3,15 +3,17 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fail, type IngestPost, type IngestRoute, SvcError } from '../../../engine/index.ts'
 import type { IngestResult, RememberRequest } from '../../../schemas/types.ts'
-import { type Identity, SELF_MADE } from '../auth.ts'
+import { FIREHOSE_KEY, type Identity, SELF_MADE } from '../auth.ts'
 import { announced, type BodyBudget, idempotencyKey } from '../body-budget.ts'
 import type { Doors } from '../doors.ts'
 import { outcomeOf } from '../guard.ts'
 import { storePieces } from '../ingest-pieces.ts'
 import { LIMITS, piecesOf } from '../ndjson.ts'
+import { notFound } from '../not-found.ts'
 import { streamOf } from '../stream-body.ts'
 import { answers, body, headers, mayTake } from '../validate.ts'
 import { decode, partsOf, WIRE_MAX } from '../whole-body.ts'
+import { answerSender, answerVerification, handshakeOf, sizeOf, wantedBy } from './sender-answers.ts'
 
 /** Types producers give NDJSON; there is no registered one. */
 const NDJSON_TYPES = new Set([
@@ -94,6 +96,12 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
       }
     },
   )
+  app.options<{ Params: { key: string } }>(INGEST, { schema: { hide: true } }, async (request, reply) => {
+    const given = handshakeOf(request.headers)
+    if (given === null) return notFound(request, reply)
+    if (!routeOf(request)) failUnknown()
+    return reply.code(200).headers(given).send()
+  })
   app.post<{ Body: RememberRequest }>(
     '/remember',
     {
@@ -121,7 +129,7 @@ async function ingested(
   reply: FastifyReply,
   doors: Doors,
 ): Promise<FastifyReply> {
-  const { engine, auth, bodies, streams } = doors
+  const { engine, auth, bodies, streams, clock } = doors
   const wire = request.body ?? []
   const given = Array.isArray(wire) ? await wholeOf(request, wire, bodies) : null
   const known = auth.ingestRoute((request.params as { key: string }).key)
@@ -130,6 +138,7 @@ async function ingested(
   answerVerification(request, reply, route)
   if (route.connector === 'vercel' && given && sizeOf(given.body) === 0)
     return reply.code(200).send({ ingested: 0 })
+  const wanted = given ? wantedBy(request, route, given.body) : null
   const call = callOf(request, route)
   const result = given
     ? route.isSns
@@ -138,9 +147,7 @@ async function ingested(
     : await ingestStream(engine, held(streamOf(wire as IncomingMessage), request, streams), call, () =>
         auth.stillHolds(request.identity),
       )
-  const challenge = route.isChallenged && given ? challengeOf(given.body) : null
-  if (challenge !== null) return reply.code(200).send({ ...result, challenge })
-  return reply.code(202).send(result)
+  return answerSender(reply, result, wanted, clock.now())
 }
 
 /**
@@ -223,16 +230,6 @@ function ingestStream(
   })
 }
 
-/** Vercel asks for a value it showed to whoever made the drain; what it sends along is returned otherwise. */
-function answerVerification(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  route: IngestRoute | undefined,
-): void {
-  const echo = route?.verifyCode ?? request.headers['x-vercel-verify']
-  if (typeof echo === 'string' && /^[\x21-\x7e]{1,256}$/.test(echo)) reply.header('x-vercel-verify', echo)
-}
-
 /** Of Amazon SNS: stored where its signature holds, and a subscription is confirmed then; what fails, SNS sends again. */
 async function ingestSns(
   engine: Doors['engine'],
@@ -246,22 +243,6 @@ async function ingestSns(
   const result = await engine.ingest({ ...call, ...given, certificate })
   await engine.confirmSns(message)
   return result
-}
-
-const CHALLENGE_MAX = 4_096
-
-/** What Slack wants to see again before it sends events to an address (Events API, url_verification). */
-function challengeOf(body: Uint8Array | readonly Uint8Array[]): string | null {
-  if (sizeOf(body) > CHALLENGE_MAX) return null
-  const text = Buffer.from(body instanceof Uint8Array ? body : Buffer.concat(body)).toString()
-  try {
-    const sent = JSON.parse(text) as { type?: unknown; challenge?: unknown } | null
-    const isAsked = sent?.type === 'url_verification' && typeof sent.challenge === 'string'
-    return isAsked ? (sent.challenge as string) : null
-  } catch {
-    // Lines, not one object: no challenge.
-    return null
-  }
 }
 
 /**
@@ -323,10 +304,7 @@ function formPayload(
 export const typeOf = ({ headers }: Pick<FastifyRequest, 'headers'>): string =>
   (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
 
-const sizeOf = (body: Uint8Array | readonly Uint8Array[]): number =>
-  body instanceof Uint8Array ? body.length : body.reduce((sum, part) => sum + part.length, 0)
-
-const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'x-svc-token'])
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'x-svc-token', FIREHOSE_KEY])
 
 /** Headers a connector may look at; never a credential. */
 function headersOf({ headers }: Pick<FastifyRequest, 'headers'>): Record<string, string> {

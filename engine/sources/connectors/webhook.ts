@@ -30,6 +30,7 @@ const DELIVERY_HEADERS = [
   'webhook-id',
   'svix-id',
   'x-shopify-webhook-id',
+  'x-amz-firehose-request-id',
 ]
 /** Headers that label fields can read, as header.<name>; no other, for some carry credentials. */
 const GITHUB_EVENT = 'x-github-event'

@@ -43,7 +43,17 @@ const send = (url: string, { body, headers = {} }: PresetExample, more: Record<s
 describe('a preset', () => {
   it('is there for each sender the issue names', () => {
     expect(ALL.map(([name]) => name)).toEqual([
-      ...['amazon_sns', 'bitbucket', 'cloudevents', 'datadog', 'fluent_bit', 'gitlab', 'google_pubsub'],
+      ...[
+        'amazon_firehose',
+        'amazon_sns',
+        'azure_event_grid',
+        'bitbucket',
+        'cloudevents',
+        'datadog',
+        'fluent_bit',
+        'gitlab',
+        'google_pubsub',
+      ],
       ...['grafana', 'jira', 'kubernetes'],
       ...[
         'linear',
@@ -120,8 +130,9 @@ describe('a preset', () => {
 
   it('names its events wherever its sender does', () => {
     const unnamed = new Set(EXAMPLES.filter((one) => !NAMED.includes(one)).map(([name]) => name))
-    // What only says how it is now has no name; Sentry's issue alerts and GitLab's events have none in the payload.
+    // What only says how it is now has no name; Firehose names what it sends in a header alone; Sentry's issue alerts and GitLab's events have none in the payload.
     expect([...unnamed].sort()).toEqual([
+      'amazon_firehose',
       ...['fluent_bit', 'gitlab', 'kubernetes', 'pino', 'sentry', 'telegraf', 'uptime_kuma', 'vector'],
     ])
   })
@@ -204,7 +215,7 @@ describe('a preset', () => {
     expect([answer.status, answer.json().detail]).toMatchObject([
       400,
       expect.stringMatching(
-        /^preset grafanna is not known \(did you mean grafana\?\); there are amazon_sns, bitbucket, .*, vector$/,
+        /^preset grafanna is not known \(did you mean grafana\?\); there are amazon_firehose, amazon_sns, .*, vector$/,
       ),
     ])
   })

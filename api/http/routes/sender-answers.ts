@@ -1,0 +1,115 @@
+/**
+ * Answers that senders of webhooks want in a form of their own: to a first look whether the address is meant for them, and
+ * to what they send.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IngestRoute } from '../../../engine/index.ts'
+import type { IngestResult } from '../../../schemas/types.ts'
+
+type Body = Uint8Array | readonly Uint8Array[]
+
+/** Header by which Azure Event Grid says what a post is. */
+export const EVENT_GRID = 'aeg-event-type'
+/** Header by which Amazon Data Firehose numbers a post; its answer is to repeat that. */
+export const FIREHOSE_REQUEST = 'x-amz-firehose-request-id'
+
+const CHALLENGE_MAX = 4_096
+/** What is shown again in a header. */
+const SHOWN = /^[\x21-\x7e]{1,256}$/
+
+export const sizeOf = (body: Body): number =>
+  body instanceof Uint8Array ? body.length : body.reduce((sum, part) => sum + part.length, 0)
+
+/** Vercel asks for a value it showed to whoever made the drain; what it sends along is returned otherwise. */
+export function answerVerification(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  route: IngestRoute | undefined,
+): void {
+  const echo = route?.verifyCode ?? request.headers['x-vercel-verify']
+  if (typeof echo === 'string' && SHOWN.test(echo)) reply.header('x-vercel-verify', echo)
+}
+
+/**
+ * What the sender of a body wants to see in the answer; null: nothing. Looked for before the body is stored, which gives it
+ * away.
+ */
+export function wantedBy(
+  { headers }: FastifyRequest,
+  route: IngestRoute,
+  body: Body,
+): Record<string, string> | null {
+  const delivery = headers[FIREHOSE_REQUEST]
+  // docs.aws.amazon.com, HTTP endpoint delivery request and response specifications: without it a post is sent again.
+  if (typeof delivery === 'string' && SHOWN.test(delivery)) return { requestId: delivery }
+  // learn.microsoft.com, Endpoint validation with Event Grid event schema: 202 is not taken for an answer.
+  const code = headers[EVENT_GRID] === 'SubscriptionValidation' ? validationCodeOf(body) : null
+  if (code !== null) return { validationResponse: code }
+  const challenge = route.isChallenged ? challengeOf(body) : null
+  return challenge === null ? null : { challenge }
+}
+
+/** Answers a post that is stored: 202, unless its sender wants something else. @param at now, epoch ms */
+export function answerSender(
+  reply: FastifyReply,
+  result: IngestResult,
+  wanted: ReturnType<typeof wantedBy>,
+  at: number,
+): FastifyReply {
+  if (wanted === null) return reply.code(202).send(result)
+  return sendPlain(reply, wanted.requestId ? { ...wanted, timestamp: at } : { ...result, ...wanted })
+}
+
+/** Fields that the schema of an ingest's answer does not have, because they are the sender's. */
+const sendPlain = (reply: FastifyReply, answer: object): FastifyReply =>
+  reply
+    .code(200)
+    .type('application/json; charset=utf-8')
+    .serializer((text: string) => text)
+    .send(JSON.stringify(answer))
+
+/** What Slack wants to see again before it sends events to an address (Events API, url_verification). */
+function challengeOf(body: Body): string | null {
+  const sent = smallOf(body) as { type?: unknown; challenge?: unknown } | null
+  const isAsked = sent?.type === 'url_verification' && typeof sent.challenge === 'string'
+  return isAsked ? (sent.challenge as string) : null
+}
+
+/** What Azure Event Grid wants to see again before it sends events to an address. */
+function validationCodeOf(body: Body): string | null {
+  const sent = smallOf(body)
+  const [first] = (Array.isArray(sent) ? sent : [sent]) as ({ data?: { validationCode?: unknown } } | null)[]
+  const code = first?.data?.validationCode
+  return typeof code === 'string' ? code : null
+}
+
+function smallOf(body: Body): unknown {
+  if (sizeOf(body) > CHALLENGE_MAX) return null
+  try {
+    return JSON.parse(Buffer.from(body instanceof Uint8Array ? body : Buffer.concat(body)).toString())
+  } catch {
+    // Lines, not one object: nothing is asked for.
+    return null
+  }
+}
+
+/**
+ * What answers the look of a sender of CloudEvents, such as Azure Event Grid, whether it may send (HTTP 1.1 Web Hooks for
+ * Event Delivery 1.0.2, section 4.2). @returns null where it is no such look
+ */
+export function handshakeOf(headers: IncomingHttpHeaders): Record<string, string> | null {
+  const origin = headers['webhook-request-origin']
+  if (typeof origin !== 'string' || !SHOWN.test(origin)) return null
+  return {
+    'webhook-allowed-origin': origin,
+    ...(headers['webhook-request-rate'] === undefined ? {} : { 'webhook-allowed-rate': '*' }),
+  }
+}
+
+/** Whether a request is one that is answered by `handshakeOf`: it comes before any credential. */
+export const isHandshake = (method: string, pattern: string): boolean =>
+  method === 'OPTIONS' && pattern === '/ingest/:key'
+
+/** The key that an address ends with, as `?key=…`; null: it has none. */
+export const keyIn = (url: string): string | null => new URLSearchParams(url.split('?')[1] ?? '').get('key')

@@ -1,0 +1,89 @@
+/** What senders of webhooks want to see in an answer, and how those come in that send no header of their own. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDoor, ROOT, T0 } from './door.ts'
+
+let door: Awaited<ReturnType<typeof openDoor>>
+let url: string
+let secret: string
+beforeAll(async () => {
+  door = await openDoor({ secured: true })
+  const source = await door.source('cloud')
+  url = source.url
+  secret = source.key!.secret
+})
+afterAll(() => door.close())
+
+/** learn.microsoft.com/azure/event-grid/end-point-validation-event-grid-events-schema */
+const VALIDATION = [
+  {
+    id: '2d1781af-3a4c-4d7c-bd0c-e34b19da4e66',
+    topic: '/subscriptions/xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx',
+    subject: '',
+    data: { validationCode: '512d38b6-c7b8-40c8-89fe-f46f9e9622b6' },
+    eventType: 'Microsoft.EventGrid.SubscriptionValidationEvent',
+    eventTime: '2026-10-28T04:23:35.1981776Z',
+    metadataVersion: '1',
+    dataVersion: '1',
+  },
+]
+
+describe('a sender of webhooks', () => {
+  it('Azure Event Grid sees its validation code again, with a key in the address', async () => {
+    const grid = { 'aeg-event-type': 'SubscriptionValidation' }
+    expect((await door.call('POST', url, VALIDATION, grid)).status).toBe(401)
+    const answer = await door.call('POST', `${url}?key=${secret}`, VALIDATION, grid)
+    expect(answer.status).toBe(200)
+    expect(answer.json()).toMatchObject({
+      ingested: 1,
+      validationResponse: '512d38b6-c7b8-40c8-89fe-f46f9e9622b6',
+    })
+    const event = await door.call('POST', `${url}?key=${secret}`, VALIDATION, {
+      'aeg-event-type': 'Notification',
+    })
+    expect(event.status).toBe(202)
+    expect(event.json()).not.toHaveProperty('validationResponse')
+  })
+
+  it('of CloudEvents is told that it may send, before it has a credential', async () => {
+    const origin = { 'webhook-request-origin': 'eventgrid.azure.net' }
+    const answer = await door.call('OPTIONS', url, undefined, { ...origin, 'webhook-request-rate': '120' })
+    expect(answer.status).toBe(200)
+    expect(answer.headers).toMatchObject({
+      'webhook-allowed-origin': 'eventgrid.azure.net',
+      'webhook-allowed-rate': '*',
+    })
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+    expect((await door.call('OPTIONS', '/ingest/webhook-none', undefined, origin)).status).toBe(404)
+    // No such look, such as a browser's before a request of another site.
+    expect((await door.call('OPTIONS', url)).status).toBe(405)
+  })
+
+  it('Amazon Data Firehose sends its key in a header of its own, and sees its request again', async () => {
+    // docs.aws.amazon.com/firehose/latest/dev/httpdeliveryrequestresponse.html
+    const body = {
+      requestId: 'ed4acda5-034f-9f42-bba1-f29aea6d7d8f',
+      timestamp: 1_578_090_901_599,
+      records: [{ data: 'aGVsbG8=' }, { data: 'aGVsbG8gd29ybGQ=' }],
+    }
+    const headers = { 'x-amz-firehose-request-id': body.requestId }
+    expect((await door.call('POST', url, body, headers)).status).toBe(401)
+    const answer = await door.call('POST', url, body, { ...headers, 'x-amz-firehose-access-key': secret })
+    expect(answer.status).toBe(200)
+    expect(answer.headers['content-type']).toContain('application/json')
+    expect(answer.json()).toEqual({ requestId: body.requestId, timestamp: T0 })
+    // What was answered too late comes again under its number.
+    const { events } = (await door.engine.status()).counters
+    await door.call('POST', url, body, { ...headers, 'x-amz-firehose-access-key': secret })
+    expect((await door.engine.status()).counters.events).toBe(events)
+  })
+
+  it('is let in by a key in the address that may do nothing else', async () => {
+    expect((await door.call('POST', `${url}?key=${secret}`, { n: 1 })).status).toBe(202)
+    expect((await door.call('POST', `${url}?key=${ROOT}`, { n: 1 })).json()).toEqual({
+      detail: 'a key in the address must have the scope ingest and no other',
+    })
+    expect((await door.call('POST', `${url}?key=svc_none`, { n: 1 })).status).toBe(401)
+    expect((await door.call('POST', `/remember?key=${secret}`, { key: 'a', content: 'b' })).status).toBe(401)
+    expect((await door.call('GET', `/api/sources?key=${secret}`)).status).toBe(401)
+  })
+})
