@@ -6649,6 +6649,7 @@ export interface KeysResult {
   next_before: string | null
   /** False on an open instance: keys may be made but are not checked. */
   enforced: boolean
+  /** Scopes a key may be made with here; findings is one of a project's keys alone. */
   scopes: string[]
 }
 /** What a label would make of recent payloads. */

@@ -17,7 +17,7 @@ export const keys = [
     summary: 'List keys, newest first, revoked ones too',
     run: async (engine, { secured, query }) => {
       const { rows, next_before } = pageOf(await engine.listKeys(), query)
-      return { keys: rows, next_before, enforced: secured, scopes: ['admin', 'ingest', 'read'] }
+      return { keys: rows, next_before, enforced: secured, scopes: ['admin', 'ingest', 'read', 'respond'] }
     },
   }),
   operation({

@@ -303,6 +303,8 @@ export function columnOf(table: Table, name: string, field: string): Column {
 
 /** Whether values of the type are moments. */
 const isTime = ({ type }: Column): boolean => /^(timestamp|date\b)/.test(type)
+/** Whether they are texts. */
+const isText = ({ type }: Column): boolean => /^(text|character|citext)/.test(type)
 /** Whether they are whole numbers. */
 const isInteger = ({ type }: Column): boolean => /^(smallint|integer|bigint)$/.test(type)
 
@@ -324,6 +326,10 @@ const LOOKED_AT = 200
 const CURSOR_TIMES = ['updated_at', 'modified_at', 'updated', 'last_modified']
 const CURSOR_NUMBERS = ['id', 'pk']
 const ENTITIES = ['tenant_id', 'account_id', 'customer_id', 'org_id', 'user_id', 'project_id']
+/** The same where they are no ids. */
+const NAMES = ['tenant', 'account', 'customer', 'org', 'organization', 'service', 'user', 'project']
+/** When a row came to be, where its rows are read in the order of something else. */
+const TIMES = ['created_at', 'occurred_at', 'event_time', 'inserted_at', 'created', 'timestamp', 'time', 'at']
 const CLASSES = ['status', 'state', 'type', 'environment', 'region']
 
 /**
@@ -366,17 +372,19 @@ async function describeTable(
   const cursor = rest.cursor_column
     ? columnOf(table, rest.cursor_column, 'cursor_column')
     : cursorOf(table.columns)
+  const time = !rest.time_column && cursor && !isTime(cursor) ? timeOf(table.columns) : undefined
   const hasKey = table.key.length > 0
   const coverage = await coverageOf(session, table, cursor)
   const entity = entityOf(coverage)
   const shown = coverage.map(({ label, rows, of }) => ({ label, rows, of }))
   return {
-    summary: `${countWords(table.columns.length, 'column')}${cursor ? `; rows are read in the order of ${cursor.name}` : ''}${hasKey ? '' : '; it has no primary key, so equal rows count as one'}${coverageText(entity)}`,
+    summary: `${countWords(table.columns.length, 'column')}${cursor ? `; rows are read in the order of ${cursor.name}` : ''}${time ? `, at the time of ${time.name}` : ''}${hasKey ? '' : '; it has no primary key, so equal rows count as one'}${coverageText(entity)}`,
     columns: table.columns,
     coverage: shown,
     proposed_config: {
       ...rest,
       ...(cursor ? { cursor_column: cursor.name } : {}),
+      ...(time ? { time_column: time.name } : {}),
       labels: labelsOf(table.columns, entity),
     },
   }
@@ -393,6 +401,10 @@ function cursorOf(columns: readonly Column[]): Column | undefined {
     columns[0]
   )
 }
+
+/** When rows came to be, where a column is named so: others may say when something ends. */
+const timeOf = (columns: readonly Column[]): Column | undefined =>
+  TIMES.flatMap((name) => calledOf(columns.filter(isTime), name) ?? [])[0]
 
 /** Mappers of objects write `updatedAt`, which PostgreSQL makes `updatedat` where it was not quoted. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
@@ -431,7 +443,9 @@ const labelled = (columns: readonly Column[]): Labelled[] =>
 async function coverageOf(session: Session, table: Table, cursor: Column | undefined): Promise<Coverage[]> {
   const columns = labelled(table.columns)
   const known = ENTITIES.flatMap((name) => calledOf(columns, name) ?? [])
-  const all = [...known, ...columns.filter((column) => isId(column) && !known.includes(column))]
+  const ids = columns.filter((column) => isId(column) && !known.includes(column))
+  const names = NAMES.flatMap((name) => calledOf(columns.filter(isText), name) ?? [])
+  const all = [...known, ...ids, ...names]
   if (all.length === 0) return []
   const counts = all.map(({ name }, i) => `count(nullif(${quoted(name)}::text, ''))::text AS c${i}`)
   const order = cursor ? ` ORDER BY ${quoted(cursor.name)} DESC NULLS LAST` : ''

@@ -209,6 +209,7 @@ describe('a secured instance', () => {
     })
     const listed = await door.call('GET', '/api/keys', undefined, door.as(ROOT))
     expect(listed.text).not.toContain(made.secret)
+    expect(listed.json().scopes).toEqual(['admin', 'ingest', 'read', 'respond'])
     expect(
       (listed.json() as unknown as { keys: { id: string; last_used_at: string }[] }).keys.find(
         (k) => k.id === made.id,

@@ -394,6 +394,20 @@ describe.skipIf(programs === null)('discovery', () => {
     expect(() => config(proposed)).not.toThrow()
   })
 
+  it('proposes the time of rows that are read in the order of an id, and an entity that is a name', async () => {
+    await db.query(`CREATE TABLE sales (id bigserial PRIMARY KEY, at timestamptz, expires_at timestamptz, customer text, status text);
+      INSERT INTO sales (at, customer, status) VALUES ('2026-11-20T10:00:00Z', 'acme', 'paid')`)
+    expect(await discover({ table: 'sales' })).toMatchObject({
+      summary:
+        '5 columns; rows are read in the order of id, at the time of at; the entity is customer, which is on 1 of the newest 1 row',
+      proposed_config: {
+        cursor_column: 'id',
+        time_column: 'at',
+        labels: [{ name: 'customer', field: 'customer', primary: true }, { field: 'status' }],
+      },
+    })
+  })
+
   const proposed = async (table: string) =>
     (await discover({ table })).proposed_config as { cursor_column: string; labels: object[] }
 
