@@ -44,17 +44,20 @@ describe('a preset', () => {
   it('is there for each sender the issue names', () => {
     expect(ALL.map(([name]) => name)).toEqual([
       ...[
+        'amazon_eventbridge',
         'amazon_firehose',
         'amazon_sns',
+        'azure_devops',
         'azure_event_grid',
         'bitbucket',
         'cloudevents',
         'datadog',
+        'docker_hub',
         'fluent_bit',
         'gitlab',
         'google_pubsub',
       ],
-      ...['grafana', 'jira', 'kubernetes'],
+      ...['grafana', 'incident_io', 'jira', 'kubernetes'],
       ...[
         'linear',
         'pagerduty',
@@ -130,10 +133,20 @@ describe('a preset', () => {
 
   it('names its events wherever its sender does', () => {
     const unnamed = new Set(EXAMPLES.filter((one) => !NAMED.includes(one)).map(([name]) => name))
-    // What only says how it is now has no name; Firehose names what it sends in a header alone; Sentry's issue alerts and GitLab's events have none in the payload.
+    // What only says how it is now has no name; Firehose and incident.io name what they send in a header alone; Sentry's issue alerts and GitLab's events have none in the payload.
     expect([...unnamed].sort()).toEqual([
-      'amazon_firehose',
-      ...['fluent_bit', 'gitlab', 'kubernetes', 'pino', 'sentry', 'telegraf', 'uptime_kuma', 'vector'],
+      ...['amazon_firehose', 'docker_hub'],
+      ...[
+        'fluent_bit',
+        'gitlab',
+        'incident_io',
+        'kubernetes',
+        'pino',
+        'sentry',
+        'telegraf',
+        'uptime_kuma',
+        'vector',
+      ],
     ])
   })
 
@@ -215,7 +228,7 @@ describe('a preset', () => {
     expect([answer.status, answer.json().detail]).toMatchObject([
       400,
       expect.stringMatching(
-        /^preset grafanna is not known \(did you mean grafana\?\); there are amazon_firehose, amazon_sns, .*, vector$/,
+        /^preset grafanna is not known \(did you mean grafana\?\); there are amazon_eventbridge, amazon_firehose, .*, vector$/,
       ),
     ])
   })
@@ -255,7 +268,8 @@ function isNamed({ reads, cases = [] }: PresetFile, { headers = {}, body }: Pres
 
 /* Signatures: the scheme is the preset's own, so a secret is enough. */
 
-const SECRET = 'the-signing-secret'
+/** In base64, as Standard Webhooks has it. */
+const SECRET = 'dGhlLXNpZ25pbmctc2VjcmV0'
 const hex = (text: string) => createHmac('sha256', SECRET).update(text).digest('hex')
 const AT = String(NOW / 1_000)
 
@@ -264,6 +278,14 @@ const SIGNED: Record<string, (body: string) => Record<string, string>> = {
   bitbucket: (body) => ({ 'x-hub-signature': `sha256=${hex(body)}` }),
   gitlab: () => ({ 'x-gitlab-token': SECRET }),
   grafana: (body) => ({ 'x-grafana-alerting-signature': hex(body) }),
+  incident_io: (body) => {
+    const signed = createHmac('sha256', Buffer.from(SECRET, 'base64')).update(`msg_1.${AT}.${body}`)
+    return {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': AT,
+      'webhook-signature': `v1,${signed.digest('base64')}`,
+    }
+  },
   jira: (body) => ({ 'x-hub-signature': `sha256=${hex(body)}` }),
   linear: (body) => ({ 'linear-signature': hex(body) }),
   pagerduty: (body) => ({ 'x-pagerduty-signature': `v1=${hex(body)}` }),
