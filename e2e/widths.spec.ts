@@ -29,6 +29,17 @@ const BROKEN = `[...document.querySelectorAll('.rows td a')].flatMap((link) => {
   return found
 })`
 
+/** How many links of tables have the colour that a browser gives them. */
+const UNSTYLED = `[...document.querySelectorAll('.rows td a')].filter((link) => {
+  const unset = document.createElement('a')
+  unset.href = '#'
+  unset.className = 'unset'
+  link.after(unset)
+  const is = getComputedStyle(link).color === getComputedStyle(unset).color
+  unset.remove()
+  return is
+}).length`
+
 test('beside the menu an event says what it says, and no name of a table is broken within a word', async ({
   page,
   daemon,
@@ -62,6 +73,8 @@ test('beside the menu an event says what it says, and no name of a table is brok
       await expect(page.locator('main td').first()).toBeVisible()
       await expect(stillLoading(page)).toHaveCount(0)
       for (const one of await page.evaluate<string[]>(BROKEN)) wrong.push(`${path} at ${width}: ${one}`)
+      const plain = await page.evaluate<number>(UNSTYLED)
+      if (plain > 0) wrong.push(`${path} at ${width}: ${plain} links in the browser's own colour`)
     }
   }
   expect(wrong).toEqual([])

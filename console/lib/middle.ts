@@ -1,7 +1,13 @@
 /** Names that are too long for their place. */
 
-/** Characters of a name at most, where it stands in a list. */
+/** Characters of a name at most where it can go on to no next line. */
 const LONGEST = 40
+/** Browsers begin a line after a space or a hyphen. */
+const IN_ONE = new RegExp(`[^\\s-]{${LONGEST + 1}}`)
+
+/** A name as a list has it: whole, over two lines where it must; one that is all of a piece is cut. */
+export const listed = (name: string): string => (IN_ONE.test(name) ? middle(name) : name)
+
 /** "payments-eu-west-1-…-errors-critical": without its middle where it is longer than `most` characters. */
 export function middle(name: string, most = LONGEST): string {
   const letters = [...name]

@@ -11,7 +11,7 @@ export function ProjectLinks({ ids, none = '–' }: { ids: readonly string[]; no
     <Group gap={6}>
       {ids.map((id) => (
         <NameLink key={id} to={`/projects/${id}`}>
-          {data?.find((project) => project.id === id)?.name ?? id}
+          {data?.find((project) => project.id === id)?.name ?? (data ? id : '…')}
         </NameLink>
       ))}
     </Group>

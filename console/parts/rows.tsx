@@ -13,7 +13,7 @@ import {
   useContext,
 } from 'react'
 import { Link } from 'react-router'
-import { middle } from '../lib/middle.ts'
+import { listed } from '../lib/middle.ts'
 
 export interface Column {
   name: string
@@ -114,7 +114,7 @@ export function Below({ children }: { children: ReactNode }) {
 
 /** The link of a row, to the page of what the row is of. */
 export function RowLink({ to, label, children }: { to: string; label?: string; children: ReactNode }) {
-  const shown = typeof children === 'string' ? middle(children) : children
+  const shown = typeof children === 'string' ? listed(children) : children
   // A name that is cut is whole to those who point at it and to those who hear it.
   const whole = typeof children === 'string' && shown !== children ? children : undefined
   return (
@@ -124,9 +124,9 @@ export function RowLink({ to, label, children }: { to: string; label?: string; c
   )
 }
 
-/** A link to another part that a row names: cut in its middle where it is long, and never within a word. */
+/** A link to another part that a row names. */
 export function NameLink({ to, children: name }: { to: string; children: string }) {
-  const shown = middle(name)
+  const shown = listed(name)
   const whole = shown === name ? undefined : name
   return (
     <Link to={to} className="name-link" aria-label={whole} title={whole}>

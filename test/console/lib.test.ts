@@ -21,7 +21,7 @@ import { groupRows } from '../../console/lib/group-rows.ts'
 import { indentJson } from '../../console/lib/json-text.ts'
 import { leftPausedWords, wireWords } from '../../console/lib/left-paused.ts'
 import { mergeRows } from '../../console/lib/merge-rows.ts'
-import { middle } from '../../console/lib/middle.ts'
+import { listed, middle } from '../../console/lib/middle.ts'
 import { fieldNames, parseSample } from '../../console/lib/sample.ts'
 import { sourceState } from '../../console/lib/source-words.ts'
 import { ago, isSameButTimes } from '../../console/lib/time.ts'
@@ -240,6 +240,14 @@ describe('a name that is too long for a list', () => {
     expect(a).toMatch(/^payments-service-of….*errors$/)
     expect(middle('x'.repeat(64), 20)).toHaveLength(20)
     expect(a).not.toBe(b)
+  })
+
+  it('is whole where it can go on to a next line', () => {
+    const name = 'first-responder-for-reconciliation-and-settlement'
+    expect(listed(name)).toBe(name)
+    expect(listed('What customers of the shop met in the night of the sale')).not.toContain('…')
+    expect(listed('x'.repeat(41))).toHaveLength(40)
+    expect(listed(`eu-${'first_responder_for_reconciliation_and_settlement'}`)).toContain('…')
   })
 })
 

@@ -72,11 +72,11 @@ function AgentTable({ agents }: { agents: readonly Agent[] }) {
         <Rows
           label="Agents"
           columns={[
-            { name: 'Agent', isHead: true },
+            { name: 'Agent', isHead: true, isText: true },
             'On',
-            'Woken by',
+            { name: 'Woken by', isText: true },
             'Projects',
-            'Spent',
+            { name: 'Spent', isText: true },
             { name: 'Newest runs', isMinor: true },
             'Last run',
           ]}
@@ -122,7 +122,7 @@ function AgentRow({ agent }: { agent: Agent }) {
       <Cell>
         <ProjectLinks ids={projects} />
       </Cell>
-      <Cell isWhole>{spentWords({ usd: spent_usd, unpriced: stats.uncosted_runs }, budget_usd)}</Cell>
+      <Cell>{spentWords({ usd: spent_usd, unpriced: stats.uncosted_runs }, budget_usd)}</Cell>
       <Cell isWhole>
         {stats.newest_finished > 0 ? `${stats.newest_ok} of ${stats.newest_finished} succeeded` : 'none'}
       </Cell>
