@@ -33,9 +33,9 @@ export function usageBars(days: readonly ModelSpendDay[], window: number, now: n
   })
 }
 
-/** US dollars of the day that is not over, UTC, as Home has it. @param now epoch ms */
-export const costToday = (days: readonly ModelSpendDay[], now: number): number =>
-  usageBars(days, 1, now)[0]!.cost ?? 0
+/** US dollars of the day that is not over, UTC; null: no call of it has a price. @param now epoch ms */
+export const costToday = (days: readonly ModelSpendDay[], now: number): number | null =>
+  usageBars(days, 1, now)[0]!.cost
 
 /** What a bar is as high as: dollars, where any call was priced, else tokens. */
 export function barHeights(bars: readonly UsageBar[]): { by: 'cost' | 'tokens'; heights: number[] } {
@@ -60,5 +60,5 @@ export function costWords({
 
 export function barWords({ day, calls, tokens, cost, uncosted }: UsageBar): string {
   if (calls === 0) return `${day}: no calls`
-  return `${day}: ${count(calls)} calls, ${count(tokens)} tokens, ${costWords({ cost_usd: cost, uncosted_calls: uncosted })}`
+  return `${day}: ${count(calls)} ${calls === 1 ? 'call' : 'calls'}, ${count(tokens)} tokens, ${costWords({ cost_usd: cost, uncosted_calls: uncosted })}`
 }

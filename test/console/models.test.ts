@@ -202,6 +202,12 @@ describe('what models were used for', () => {
   it('costs today what the day has, and nothing before its first call', () => {
     expect(costToday([day()], now)).toBe(0)
     expect(costToday([day(), day({ day: '2026-11-20', cost_usd: 0.25 })], now)).toBe(0.25)
+    // No price is known: it is not that nothing was spent.
+    const unpriced = day({ day: '2026-11-20', calls: 1, cost_usd: null, uncosted_calls: 1 })
+    expect(costToday([unpriced], now)).toBeNull()
+    expect(barWords(usageBars([unpriced], 1, now)[0]!)).toMatch(
+      /^2026-11-20: 1 call, .* tokens, 1 call without a price$/,
+    )
   })
 
   it('says which calls have no price', () => {

@@ -85,6 +85,7 @@ const taskOf = ({ step }: AskTurn): Task => step ?? 'ask'
 function Ending({ turn, asking, canRetry }: { turn: AskTurn; asking: Asking; canRetry: boolean }) {
   const { question, state, error } = turn
   const again = () => asking.ask(question, taskOf(turn), turn.id)
+  const answer = answerOf(viewOf(turn.frames))
   return (
     <>
       {state === 'failed' && (
@@ -101,7 +102,7 @@ function Ending({ turn, asking, canRetry }: { turn: AskTurn; asking: Asking; can
       )}
       {state !== 'running' && (
         <Group gap="xs">
-          <CopyIcon value={answerOf(viewOf(turn.frames))} label="Copy the answer" />
+          {answer && <CopyIcon value={answer} label="Copy the answer" />}
           {canRetry && state !== 'failed' && (
             <Button
               variant="subtle"

@@ -111,7 +111,8 @@ function Split({
   return (
     <Paper withBorder radius="md">
       <WideTable minWidth={480}>
-        <Table verticalSpacing={4} aria-label={title}>
+        {/* Of equal columns, so that they stand below those of the table before. */}
+        <Table verticalSpacing={4} layout="fixed" aria-label={title}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{title}</Table.Th>
@@ -123,7 +124,7 @@ function Split({
           <Table.Tbody>
             {rows.map(([key, spend]) => (
               <Table.Tr key={key}>
-                <Table.Td>{word(key)}</Table.Td>
+                <Table.Td style={{ overflowWrap: 'anywhere' }}>{word(key)}</Table.Td>
                 <Table.Td ta="right">{count(spend.calls)}</Table.Td>
                 <Table.Td ta="right">{count(tokensOf(spend))}</Table.Td>
                 <Table.Td ta="right">{costWords(spend)}</Table.Td>
