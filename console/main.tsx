@@ -24,7 +24,7 @@ import './styles/replay.css'
 import './styles/forced-colors.css'
 import './styles/print.css'
 import { MantineProvider } from '@mantine/core'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
@@ -34,6 +34,7 @@ import { loadAhead } from './lib/ahead.ts'
 import { closeInnermostOnEscape } from './lib/escape.ts'
 import { leadToFirstFault } from './lib/first-fault.ts'
 import { keepFocus } from './lib/keep-focus.ts'
+import { keepShown } from './lib/keep-shown.ts'
 import { printLight } from './lib/print-light.ts'
 import { Notices } from './parts/notices.tsx'
 import { PageBoundary } from './parts/page-boundary.tsx'
@@ -44,6 +45,7 @@ import { theme } from './theme.ts'
 const RETRY_MS = 5_000
 
 const queries = new QueryClient({
+  queryCache: new QueryCache({ onError: keepShown }),
   defaultOptions: {
     queries: {
       // A machine without a network reaches its own daemon all the same: what browsers call offline stops nothing.

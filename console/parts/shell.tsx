@@ -215,7 +215,9 @@ export const useIsNoModelSaid = (): boolean => NO_MODEL.test(useHealth().data?.d
 function HealthBanner() {
   const { data, isError } = useHealth()
   const text = isError
-    ? 'Shown from an earlier read; may be out of date.'
+    ? data
+      ? 'Shown from an earlier read; may be out of date.'
+      : 'Nothing was read yet.'
     : data && data.status !== 'ok'
       ? (data.detail ?? `The daemon is ${data.status}.`)
       : null

@@ -1,4 +1,6 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { keepShown } from '../../console/lib/keep-shown.ts'
+import { shownNotices } from '../../console/lib/notices.ts'
 import { ReadsAhead } from '../../console/lib/reads-ahead.ts'
 
 function world() {
@@ -37,4 +39,35 @@ it('asks for four at most at a time', () => {
   const { asked, reads } = world()
   for (const n of [1, 2, 3, 4, 5]) reads.begin(`/api/incidents/${n}`)
   expect(asked).toHaveLength(4)
+})
+
+describe('a read that fails where something is shown', () => {
+  /** What became of one that failed, as the cache of queries tells it. */
+  const failed = (queryKey: string[], data: unknown, status?: number) => {
+    const state = { status: 'error', data }
+    const query = { queryKey, state, setState: (next: object) => Object.assign(state, next) }
+    const error = Object.assign(new Error('The disk is on fire.'), { status })
+    keepShown(error, query as unknown as Parameters<typeof keepShown>[1])
+    return state
+  }
+
+  it('leaves it, and one notice says so; what is gone, or was never read, is told in its place', () => {
+    const told = { status: 'error' }
+    expect(failed(['triggers'], undefined, 500)).toMatchObject(told)
+    expect(failed(['triggers'], [], 404)).toMatchObject(told)
+    // No answer at all, and what has no status.
+    expect(failed(['triggers'], [], 0)).toMatchObject(told)
+    expect(failed(['triggers'], [])).toMatchObject(told)
+    // Health has its banner.
+    expect(failed(['health'], {}, 502)).toMatchObject(told)
+    expect(shownNotices()).toEqual([])
+    for (const status of [500, 503])
+      expect(failed(['triggers'], ['many-errors'], status)).toEqual({
+        ...{ status: 'success', error: null },
+        data: ['many-errors'],
+      })
+    expect(shownNotices()).toMatchObject([
+      { title: 'Shown from an earlier read', message: 'The disk is on fire.' },
+    ])
+  })
 })
