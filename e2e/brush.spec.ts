@@ -2,7 +2,7 @@
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { type RunningDaemon, share, test } from './daemon.ts'
-import { placeOf, press } from './go.ts'
+import { goTo, placeOf, press } from './go.ts'
 
 const brush = (page: Page) => page.getByRole('slider')
 
@@ -97,4 +97,8 @@ test('on Home it opens Explore with all that came in it', async ({ page, daemon 
   await expect(page).toHaveURL(/\/explore\?from=.*&to=.*&source=app$/)
   await expect(page.getByText('POST /orders 503 0.5')).toBeVisible()
   await expect(page.getByText('deploy v2.4.1 of checkout')).toBeVisible()
+  // So does the number of events of today; no list to pick from stands between.
+  await goTo(page, `${daemon.url}/`)
+  await page.getByRole('link', { name: /^Events today/ }).click()
+  await expect(page).toHaveURL(/\/explore\?from=[^&]*&source=app$/)
 })

@@ -133,7 +133,11 @@ export default function ExplorePage() {
           <Rows state={state} timeline={timeline} onLabel={addLabel} />
         </>
       ) : (
-        <PickOne onPick={addLabel} onSource={(source) => change({ sources: [source] }, false)} />
+        <PickOne
+          allSince={query.get('all') && (state.from ?? '1970')}
+          onPick={addLabel}
+          onSources={(sources, isFound) => change({ sources }, isFound)}
+        />
       )}
       <Modal opened={help} onClose={() => setHelp(false)} title="Shortcuts" centered>
         <Table>

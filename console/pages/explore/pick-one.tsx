@@ -1,17 +1,35 @@
 /** Explore without an entity: the ones there are, what sources brought, or how to get some. */
 import { Box, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { count } from '../../lib/time.ts'
 import { AddLink, useFirstRows } from '../../parts/long-list.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 
+/** So many a read takes. */
+const SOURCES_MAX = 100
+
+/** Names of the sources that may have brought something since then, the newest first. @param from ISO */
+const sourcesSince = (sources: readonly Source[], from: string): string[] =>
+  sources
+    .map(({ name, health }) => ({ name, at: Date.parse(health.last_ingest ?? '') }))
+    .filter(({ at }) => at >= Date.parse(from))
+    .sort((a, b) => b.at - a.at)
+    .slice(0, SOURCES_MAX)
+    .map(({ name }) => name)
+
 export function PickOne({
+  allSince,
   onPick,
-  onSource,
+  onSources,
 }: {
+  /** Nothing is picked: all that came since then is asked for. ISO. */
+  allSince: string | null
   onPick: (name: string, value: string) => void
-  onSource: (source: string) => void
+  /** @param isFound they complete the address; else they were picked */
+  onSources: (sources: string[], isFound: boolean) => void
 }) {
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
   const { data, isPending, error, refetch } = useQuery({
@@ -21,8 +39,15 @@ export function PickOne({
     refetchInterval: 5_000,
   })
   const named = sources.data ?? []
+  const found = allSince && !sources.isFetching && sources.data
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what changes the address is made anew each time, and needs no call for it.
+  useEffect(() => {
+    if (found) onSources(sourcesSince(found, allSince), true)
+  }, [found])
   const { shown, more } = useFirstRows(named, 'sources')
-  if (isPending || sources.isPending) return <LoadingRows rows={4} />
+  if (allSince && sources.error)
+    return <Failed what="sources" error={sources.error} onRetry={() => void sources.refetch()} />
+  if (isPending || sources.isPending || allSince) return <LoadingRows rows={4} />
   if (error) return <Failed what="entities" error={error} onRetry={() => void refetch()} />
   if (data.labels.length === 0 && named.length === 0)
     return (
@@ -75,7 +100,13 @@ export function PickOne({
         </Text>
         <Group gap="xs">
           {shown.map(({ name }) => (
-            <Button key={name} size="compact-sm" variant="default" fw={400} onClick={() => onSource(name)}>
+            <Button
+              key={name}
+              size="compact-sm"
+              variant="default"
+              fw={400}
+              onClick={() => onSources([name], false)}
+            >
               {name}
             </Button>
           ))}

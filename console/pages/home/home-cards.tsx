@@ -188,7 +188,7 @@ export function Today({ today }: Pick<Home, 'today'>) {
   const since = encodeURIComponent(today.since)
   // Each leads to a list of exactly what was counted.
   const rows: [label: string, value: string, to: string][] = [
-    ['Events', count(today.events), `/explore?from=${since}`],
+    ['Events', count(today.events), `/explore?all=1&from=${since}`],
     ['Firings', count(today.firings), `/incidents?tab=firings&state=fired&since=${since}`],
     ['Incidents opened', count(today.incidents), `/incidents?state=all&since=${since}`],
     ['Runs ended', count(today.runs), `/runs?since=${since}`],

@@ -1,6 +1,6 @@
 /** Home: what is wrong, why, what now; in one of three states: nothing was ever sent, quiet, or on fire. */
 import { Button, Group, Text } from '@mantine/core'
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { GitBranch } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
@@ -8,10 +8,8 @@ import type { Home } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { ikeys, incidents } from '../../incident-client.ts'
 import { incidentPath, openTotal, stateWords } from '../../lib/incidents.ts'
-import { notifications } from '../../lib/notices.ts'
 import { lasting, moment, count as thousands } from '../../lib/time.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
-import type { Span } from '../../parts/brush.tsx'
 import { IncidentList } from '../../parts/incident-list.tsx'
 import { KeysHelp, KeysHint, LIST_KEYS } from '../../parts/keys-help.tsx'
 import { Acts, useMay } from '../../parts/may.tsx'
@@ -35,7 +33,7 @@ export function HomePage() {
     refetchInterval: FRESH_MS,
     placeholderData: keepPreviousData,
   })
-  const onSpan = useExplore()
+  const go = useNavigate()
   if (!data)
     return (
       <>
@@ -62,7 +60,11 @@ export function HomePage() {
       <HeadLine home={data} />
       <div className="with-rail">
         <div className="main-column">
-          <Strip strip={data.strip} onHours={setHours} onSpan={(span) => void onSpan(span)} />
+          <Strip
+            strip={data.strip}
+            onHours={setHours}
+            onSpan={(span) => void go(`/explore?${new URLSearchParams({ all: '1', ...span })}`)}
+          />
           {may && !data.checklist.trigger && <GoOn sources={data.sources} />}
           {data.incidents.length > 0 && <Incidents home={data} />}
           <NewestFindings findings={data.findings} />
@@ -102,36 +104,6 @@ function GoOn({ sources }: Pick<Home, 'sources'>) {
       </Group>
     </section>
   )
-}
-
-/** So many a read takes. */
-const SOURCES_MAX = 100
-
-/** @returns opens Explore with all that came in a span: of each source that may have brought something since it began */
-function useExplore(): (span: Span) => Promise<void> {
-  const queries = useQueryClient()
-  const go = useNavigate()
-  return async ({ from, to }) => {
-    try {
-      const all = await queries.fetchQuery({
-        queryKey: keys.sources,
-        queryFn: api.sources,
-        staleTime: FRESH_MS,
-      })
-      const names = all
-        .filter(({ health }) => Date.parse(health.last_ingest ?? '') >= Date.parse(from))
-        .sort((a, b) => Date.parse(b.health.last_ingest!) - Date.parse(a.health.last_ingest!))
-        .slice(0, SOURCES_MAX)
-        .map(({ name }) => ['source', name] as [string, string])
-      await go(`/explore?${new URLSearchParams([['from', from], ['to', to], ...names])}`)
-    } catch (error) {
-      notifications.show({
-        color: 'red',
-        title: 'Couldn’t open the span',
-        message: error instanceof Error ? error.message : String(error),
-      })
-    }
-  }
 }
 
 const count = (n: number, word: string): string => `${thousands(n)} ${word}${n === 1 ? '' : 's'}`
