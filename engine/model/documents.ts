@@ -89,6 +89,9 @@ export interface DeclaredKind<D extends Doc = Doc> {
   isSet?(path: string): boolean
 }
 
+/** Whether a field is a list of names, in no order that matters: sources of a trigger, MCP servers of an agent, names of an entity. */
+const isNames = (path: string): boolean => ['/sources', '/mcp_servers', '/is', '/owned_by'].includes(path)
+
 /** How those of each kind are stored. */
 export type Kinds = { [K in ChangeKind]: DeclaredKind<DocumentOf<K>> }
 
@@ -431,7 +434,7 @@ export class Edit {
     const kindOf = this.kinds[kind]
     const isSet = (path: string) => kindOf.isSet?.(path) ?? false
     const now = this.storedNow(kind, stored.key) ?? stored.doc
-    const { merged, conflicts } = merge<Doc>(then ?? {}, mine, now, { isSet })
+    const { merged, conflicts } = merge<Doc>(then ?? {}, mine, now, { isSet, isNames })
     const shown = { base: kindOf.mask(then ?? {}), mine: kindOf.mask(mine), theirs: kindOf.mask(now) }
     for (const { path } of conflicts)
       this.conflicts.push({

@@ -14,6 +14,8 @@ export interface FieldConflict {
 export interface MergeRules {
   /** Whether a field is a set of entries by name, which is left out when it is empty. */
   isSet?(path: string): boolean
+  /** Whether a field is a list of names, no name twice: what each side added or took out of it is merged. */
+  isNames?(path: string): boolean
   /** Lists whose entries have names are merged by these; else a list is one field. */
   byName?: boolean
   /** Whether a field is taken whole, whatever it holds. */
@@ -57,7 +59,8 @@ class Merging {
     if (equal(sides.mine, sides.theirs) || equal(sides.base, sides.mine)) return sides.theirs
     if (equal(sides.base, sides.theirs)) return sides.mine
     if (this.rules.isWhole?.(path)) return this.conflict(sides, path)
-    const lists = this.rules.byName ? listsOf(sides) : null
+    const ofNames = this.rules.isNames?.(path) ? namesOf(sides) : null
+    const lists = ofNames ?? (this.rules.byName ? listsOf(sides) : null)
     if (lists) return this.list(lists, sides, path)
     const none = this.rules.isSet?.(path) ? {} : undefined
     const { base = none, mine = none, theirs = none } = sides
@@ -135,6 +138,13 @@ function listsOf({ base = [], mine, theirs }: Sides): NamedLists | null {
   const isUnique =
     lists.base.size === base.length && lists.mine.size === mine.length && lists.theirs.size === theirs.length
   return isUnique ? lists : null
+}
+
+/** Lists of names, each its own entry; null: one of the sides is no list. */
+function namesOf({ base = [], mine, theirs }: Sides): NamedLists | null {
+  if (!Array.isArray(base) || !Array.isArray(mine) || !Array.isArray(theirs)) return null
+  const named = (list: readonly string[]) => new Map(list.map((name) => [name, name]))
+  return { base: named(base), mine: named(mine), theirs: named(theirs) }
 }
 
 const nameBy = (keys: readonly string[], item: Fields): string =>

@@ -69,6 +69,23 @@ describe('two writers on one project', () => {
     expect((await second({ goal: 'same' })).status).toBe(200)
   })
 
+  it('who each add to a list of names are both kept, as who takes one out is, and undoing one keeps the other', async () => {
+    for (const name of ['app', 'db']) await svc.post('/api/sources', { name, connector: 'webhook' })
+    await svc.post('/api/triggers', { name: 't', sources: ['gw'], condition })
+    const { first, second } = await writers('/api/triggers/t')
+    expect((await first({ name: 't', sources: ['gw', 'app'], condition })).status).toBe(200)
+    const one = await newest()
+    expect((await second({ name: 't', sources: ['db', 'gw'], condition })).status).toBe(200)
+    expect(await svc.get('/api/triggers/t')).toMatchObject({ sources: ['db', 'gw', 'app'] })
+    await undo(one)
+    expect(await svc.get('/api/triggers/t')).toMatchObject({ sources: ['db', 'gw'] })
+    // Who orders it anew and who adds to it do not meet either.
+    const again = await writers('/api/triggers/t')
+    await again.first({ name: 't', sources: ['gw', 'db'], condition })
+    expect((await again.second({ name: 't', sources: ['db'], condition })).status).toBe(200)
+    expect(await svc.get('/api/triggers/t')).toMatchObject({ sources: ['db'] })
+  })
+
   it('undoing the first keeps the second, and the other way round', async () => {
     const { id } = await custom()
     const path = `/api/projects/${id}`
