@@ -122,11 +122,14 @@ export function pausePart(part: PartRef, event: 'pause' | 'resume'): Step {
 /** Why parts cannot leave the project, in a sentence; null: they can. Others that need them must go, too. */
 export function leaveRefusal(graph: ProjectGraph, ids: readonly string[]): string | null {
   const going = new Set(ids)
-  for (const { kind, from, to } of graph.edges) {
-    if (kind === 'feeds' && going.has(from) && !going.has(to))
-      return `Trigger ${nameOf(to)} watches ${nameOf(from)}: disconnect it first, or take both out.`
-    if (kind === 'uses' && going.has(to) && !going.has(from))
-      return `Agent ${nameOf(from)} works with ${nameOf(to)}: disconnect it first, or take both out.`
+  for (const id of ids) {
+    const by = graph.edges
+      .flatMap(({ kind, from, to }) =>
+        kind === 'feeds' && from === id ? to : kind === 'uses' && to === id ? from : [],
+      )
+      .filter((one) => !going.has(one))
+    const who = by.map(nameOf).join(' and ')
+    if (who) return `${nameOf(id)} is needed by ${who}: disconnect it first, or take out ${who}, too.`
   }
   return ids.some((id) => partOf(id) === null)
     ? 'Destinations are set in the fields of what tells them.'

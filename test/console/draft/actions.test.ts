@@ -278,8 +278,12 @@ describe('a part', () => {
   })
 
   it('stays while another part of the project needs it', () => {
-    expect(() => leaveProject(shop(), ['source:db'], none)).toThrow('Trigger slow watches db')
-    expect(() => deleteParts(shop(), ['mcp_server:tickets'])).toThrow('Agent digger works with tickets')
+    expect(() => leaveProject(shop(), ['source:db'], none)).toThrow('db is needed by slow')
+    expect(() => deleteParts(shop(), ['mcp_server:tickets'])).toThrow('tickets is needed by digger')
+    // All of them are told, not one after another.
+    expect(() => leaveProject(shop(), ['source:gw'], none)).toThrow(
+      'gw is needed by errs and slow: disconnect it first, or take out errs and slow, too.',
+    )
     expect(() => leaveProject(shop(), ['source:db', 'trigger:slow'], none)).not.toThrow()
   })
 

@@ -57,7 +57,8 @@ export interface Editor {
   undoMove(): boolean
   canUndo: boolean
   canRedo: boolean
-  undo(): void
+  /** @returns whether there was anything to take back */
+  undo(): boolean
   redo(): void
   moveTo(cursor: number): void
   drop(at: number): void
@@ -159,8 +160,10 @@ export function useEditor(live: ProjectGraph, withYaml: boolean): Editor {
     canUndo: done.length > 0 || (draft !== null && canUndo(draft)),
     canRedo: takenBack.length > 0 || (draft !== null && canRedo(draft)),
     undo: () => {
-      if (moveAgain(-1)) return
-      if (draft && canUndo(draft)) moved(undone, (step) => `Undone: ${step?.label}.`)
+      if (moveAgain(-1)) return true
+      const isLeft = draft !== null && canUndo(draft)
+      if (isLeft) moved(undone, (step) => `Undone: ${step?.label}.`)
+      return isLeft
     },
     redo: () => {
       if (moveAgain(1)) return

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { ProjectGraph } from '../../../../schemas/types.ts'
 import { api } from '../../../client.ts'
+import { notifications } from '../../../lib/notices.ts'
 import { findNode, type PartKind } from '../../draft/ids.ts'
 import type { Place } from '../../draft/parts.ts'
 import type { Applied } from '../changes/apply-draft.tsx'
@@ -37,7 +38,11 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
   const [applied, setApplied] = useState<Applied | null>(null)
   const pasting = usePasting(actions, live.project.id, setSelected)
   useShortcuts(isEditing ? 'all' : mayEdit ? 'undo' : 'none', {
-    undo: () => (isEditing ? editor.undo() : undoTidied() || editor.undoMove()),
+    undo: () => {
+      const isDone = isEditing ? editor.undo() : undoTidied() || editor.undoMove()
+      if (!isDone && applied && applied.change_set !== null)
+        notifications.show({ message: 'The draft is applied: “Undo the change” takes it back.' })
+    },
     redo: editor.redo,
     copy: () => void actions.copy(selected),
     paste: pasting.begin,
