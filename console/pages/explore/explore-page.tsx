@@ -45,7 +45,7 @@ import { NoRows } from './no-rows.tsx'
 import { PickOne } from './pick-one.tsx'
 import { SearchStopped } from './search-stopped.tsx'
 import { TimelineList } from './timeline-list.tsx'
-import { type Timeline, useTimeline } from './use-timeline.ts'
+import { questionOf, type Timeline, useTimeline } from './use-timeline.ts'
 
 const SHORTCUTS: [string, string][] = [
   ['/', 'Search an entity'],
@@ -54,15 +54,6 @@ const SHORTCUTS: [string, string][] = [
   ['l', 'Live on and off'],
   ['?', 'This help'],
 ]
-
-/** The timeline that is looked at, as a question. */
-function questionOf({ selector, sources, from, to, window, text }: ExploreState): string {
-  const labels = Object.entries(selector).map(([label, value]) => `${label}=${value}`)
-  if (text && labels.length + sources.length === 0) return `Which events say “${text}”, and why?`
-  const of = (labels.length > 0 ? labels : sources.map((source) => `source ${source}`)).join(' and ')
-  const span = from ? `from ${from} to ${to ?? 'now'}` : `in the last ${window ?? '1h'}`
-  return `What happened to ${of} ${span}?`
-}
 
 export default function ExplorePage() {
   const [query, setQuery] = useSearchParams()

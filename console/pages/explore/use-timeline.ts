@@ -144,3 +144,12 @@ function useLive(state: ExploreState, on: boolean, identity: string, began: () =
   }, [on, identity])
   return { rows, missed, fresh: fresh.current as ReadonlySet<string>, clear }
 }
+
+/** The timeline that is looked at, as a question. */
+export function questionOf({ selector, sources, from, to, window, text }: ExploreState): string {
+  const labels = Object.entries(selector).map(([label, value]) => `${label}=${value}`)
+  if (text && labels.length + sources.length === 0) return `Which events say “${text}”, and why?`
+  const of = (labels.length > 0 ? labels : sources.map((source) => `source ${source}`)).join(' and ')
+  const span = from ? `from ${from} to ${to ?? 'now'}` : `in the last ${window ?? '1h'}`
+  return `What happened to ${of} ${span}?`
+}

@@ -368,20 +368,14 @@ describe.skipIf(programs === null)('discovery', () => {
   it('lists the tables the user may read', async () => {
     await db.query(`CREATE TABLE IF NOT EXISTS orders (id bigint PRIMARY KEY, customer_id text, status text, total numeric,
       updated_at timestamptz)`)
-    const { tables, proposed_config: proposed } = (await discover({})) as {
-      tables: { name: string }[]
-      proposed_config: object
-    }
-    expect(tables.map(({ name }) => name)).toContain('public.orders')
-    expect(tables.some(({ name }) => name.startsWith('pg_catalog.'))).toBe(false)
+    const { tables, proposed_config: proposed } = await discover({})
+    expect((tables as { name: string }[]).map(({ name }) => name)).toContain('public.orders')
+    expect(JSON.stringify(tables)).not.toContain('"pg_catalog.')
     expect(JSON.stringify(proposed)).not.toContain('postgresql://')
   })
 
   it('proposes how to read a table', async () => {
-    const { columns, proposed_config: proposed } = (await discover({ table: 'orders' })) as {
-      columns: object[]
-      proposed_config: Record<string, unknown>
-    }
+    const { columns, proposed_config: proposed } = await discover({ table: 'orders' })
     expect(columns).toContainEqual({ name: 'updated_at', type: 'timestamp with time zone' })
     expect(proposed).toEqual({
       table: 'orders',
@@ -391,21 +385,16 @@ describe.skipIf(programs === null)('discovery', () => {
         { name: 'status', field: 'status' },
       ],
     })
-    expect(() => config(proposed)).not.toThrow()
+    expect(() => config(proposed as Record<string, unknown>)).not.toThrow()
   })
 
   it('proposes the time of rows that are read in the order of an id, and an entity that is a name', async () => {
     await db.query(`CREATE TABLE sales (id bigserial PRIMARY KEY, at timestamptz, expires_at timestamptz, customer text, status text);
       INSERT INTO sales (at, customer, status) VALUES ('2026-11-20T10:00:00Z', 'acme', 'paid')`)
-    expect(await discover({ table: 'sales' })).toMatchObject({
-      summary:
-        '5 columns; rows are read in the order of id, at the time of at; the entity is customer, which is on 1 of the newest 1 row',
-      proposed_config: {
-        cursor_column: 'id',
-        time_column: 'at',
-        labels: [{ name: 'customer', field: 'customer', primary: true }, { field: 'status' }],
-      },
-    })
+    const labels = [{ name: 'customer', field: 'customer', primary: true }, { field: 'status' }]
+    const { summary, proposed_config } = await discover({ table: 'sales' })
+    expect(proposed_config).toMatchObject({ cursor_column: 'id', time_column: 'at', labels })
+    expect(summary).toMatch(/in the order of id, at the time of at; the entity is customer, which is on 1 of/)
   })
 
   const proposed = async (table: string) =>
@@ -440,10 +429,8 @@ describe.skipIf(programs === null)('discovery', () => {
   it('takes the column spelled with underscores where there are both', async () => {
     await db.query(`CREATE TABLE twice (id int PRIMARY KEY, "updatedAt" timestamptz, updated_at timestamptz,
       "tenantId" text, tenant_id text)`)
-    expect(await proposed('twice')).toMatchObject({
-      cursor_column: 'updated_at',
-      labels: [{ name: 'tenant_id', field: 'tenant_id' }],
-    })
+    const labels = [{ name: 'tenant_id', field: 'tenant_id' }]
+    expect(await proposed('twice')).toMatchObject({ cursor_column: 'updated_at', labels })
   })
 
   it('lists what a source can be saved with, and says what was left out', async () => {
