@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { keepShown } from '../../console/lib/keep-shown.ts'
-import { shownNotices } from '../../console/lib/notices.ts'
+import { notifications, shownNotices } from '../../console/lib/notices.ts'
 import { ReadsAhead } from '../../console/lib/reads-ahead.ts'
 
 function world() {
@@ -58,6 +58,7 @@ describe('a read that fails where something is shown', () => {
     // No answer at all, and what has no status.
     expect(failed(['triggers'], [], 0)).toMatchObject(told)
     expect(failed(['triggers'], [])).toMatchObject(told)
+    onTestFinished(() => notifications.hide('kept'))
     // Health has its banner.
     expect(failed(['health'], {}, 502)).toMatchObject(told)
     expect(shownNotices()).toEqual([])

@@ -77,7 +77,7 @@ describe('svc sources discover', () => {
     const shop = await run(['sources', 'add', 'shop', '--connector', 'webhook', ...signed])
     expect(shop.out).toContain('only what is signed is taken')
     const none = await run(['sources', 'add', 'nope', '--connector', 'webhook', '--preset', 'nope'])
-    expect(none.err).toContain('preset nope is not known; there are amazon_sns')
+    expect(none.err).toContain('preset nope is not known; there are amazon_eventbridge')
   })
 
   it('webhook --sample proposes from a file, JSON or NDJSON', async () => {

@@ -469,7 +469,7 @@ describe('the list', () => {
     expect(await keys({ entity: 'service=s2' })).toEqual(['s2'])
     expect(await keys({ q: '#1' })).toEqual(['s0'])
     expect(await keys({ q: 's4' })).toEqual(['s4'])
-    expect(await keys({ trigger: 'nothing' })).toEqual([])
+    await expect(keys({ trigger: 'nothing' })).rejects.toThrow('no trigger is named nothing')
     await world.engine.actOnIncident('inc_3', { action: 'assign', assignee: 'mara' }, MARA)
     expect(await keys({ assignee: 'mara' })).toEqual(['s2'])
     expect(await keys({ assignee: 'none' })).toHaveLength(4)

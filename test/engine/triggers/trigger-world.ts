@@ -1,4 +1,5 @@
 /** An engine in memory with a clock the test moves, a source, and triggers over it. */
+import { SvcError } from '../../../engine/errors.ts'
 import { createEngine, type EngineOptions, type LocalEngine } from '../../../engine/local.ts'
 import type { Firing, TriggerWrite } from '../../../schemas/types.ts'
 
@@ -88,7 +89,15 @@ export async function openWorld(
       clock.at = end
       engine.tick()
     },
-    firings: async (trigger) => (await engine.listFirings({ trigger, limit: 500 })).firings.reverse(),
+    firings: async (trigger) => {
+      try {
+        return (await engine.listFirings({ trigger, limit: 500 })).firings.reverse()
+      } catch (error) {
+        // Of a trigger that never was: none.
+        if (error instanceof SvcError && error.code === 'not_found') return []
+        throw error
+      }
+    },
   }
   return world
 }
