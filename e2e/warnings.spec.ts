@@ -71,7 +71,7 @@ test('Explore says that no event has a label, instead of that nothing happened',
   await expect(page.getByText('No event has a label yet')).toBeVisible()
   await daemon.call('POST', url, { service: 'pay' })
   await goTo(page, `${daemon.url}/explore?l=servce%3Dpay`)
-  await expect(page.getByText('No event has the label servce.')).toBeVisible()
+  await expect(page.getByText('No event has the label servce (did you mean service?).')).toBeVisible()
   await expect(page.getByText('No events in this window')).toHaveCount(0)
   await goTo(page, `${daemon.url}/explore?l=service%3Dcart`)
   await expect(page.getByText('No events in this window')).toBeVisible()
