@@ -1,5 +1,6 @@
 /** The SQL of firings, their events and keys, and of what triggers remember. Times are epoch ms. */
 
+import { didYouMean } from '../../schemas/near-names.ts'
 import type {
   Dispatch,
   Evaluation,
@@ -9,11 +10,13 @@ import type {
   TriggerSpec,
   WhyRecord,
 } from '../../schemas/types.ts'
+import { fail } from '../errors.ts'
 import type { EntityRule } from '../log/entity-rules.ts'
 import { parseDigits } from '../log/ingest/json.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { StoredRow } from '../log/store/scan.ts'
 import { labelIdsOf } from '../log/store/tail.ts'
+import { requireProject } from '../log/timeline/context.ts'
 import { eventId } from '../log/timeline/present.ts'
 import { unpackIds } from '../model/ids.ts'
 import { iso, isoOrNull } from '../model/units.ts'
@@ -554,4 +557,21 @@ export function renameInFirings(db: Database, to: string): void {
     .get(to)
   db.prepare('UPDATE firings SET trigger_name = ? WHERE trigger_id = ?').run(to, id)
   db.prepare('UPDATE evaluations SET trigger_name = ? WHERE trigger_id = ?').run(to, id)
+}
+
+/**
+ * Refuses a list that is empty because a trigger or project was mistyped.
+ * @param listed what was found: where it is not empty, the names are known. @throws SvcError not_found: no trigger is or was named so, or no project
+ */
+export function requireNamed(
+  db: Database,
+  listed: readonly unknown[],
+  { trigger, project }: { trigger?: string | undefined; project?: string | undefined },
+): void {
+  if (listed.length > 0) return
+  if (project !== undefined) requireProject(db, project)
+  if (trigger === undefined) return
+  const known = db.prepare<[], string>('SELECT DISTINCT name FROM triggers').pluck().all()
+  if (!known.includes(trigger))
+    fail('not_found', `no trigger is named ${trigger}${didYouMean(trigger, known)}`, { field: 'trigger' })
 }

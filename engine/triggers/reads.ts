@@ -28,7 +28,7 @@ import type { Snapshot } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
 import { SOURCE_LABEL } from '../log/store/labels.ts'
 import { eachPosition } from '../log/store/scan.ts'
-import { type ReadContext, requireNamed } from '../log/timeline/context.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
 import { parseInstant } from '../log/timeline/plan.ts'
 import { eventId, parseEventId } from '../log/timeline/present.ts'
 import { documentOf } from '../model/documents.ts'
@@ -58,6 +58,7 @@ import {
   presentFiring,
   presentVerdict,
   readDefinitions,
+  requireNamed,
   seenOf,
   triggerQueries,
 } from './queries.ts'

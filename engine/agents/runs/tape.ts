@@ -285,15 +285,15 @@ const ARGUMENTS = ['arguments', 'parameters', 'input', 'args'] as const
 const lettersOf = (text: string): string => text.replace(/\\[nrt]|[\s\\]/g, '')
 
 /**
- * @param shown what the model has seen: a call that stands in it word for word is quoted, such as from a payload that wants
- *  to be taken for one
+ * @param shown the conversation so far. A call that stands in it word for word is a quotation, such as of an event whose
+ *  author wants the model to make that call, and is not made.
  * @returns the call, or null when the text is none of one of these tools.
  */
 export function callInText(
   text: string,
   tools: readonly ToolSpec[],
   id: string,
-  shown: readonly ModelMessage[] = [],
+  shown: readonly ModelMessage[],
 ): ToolCall | null {
   const json = /^\s*(?:```(?:json)?\s*)?(\{[\s\S]*\})\s*(?:```)?\s*$/.exec(text)?.[1]
   if (json === undefined) return null

@@ -307,23 +307,6 @@ export function requireProject(db: Database, word: string): string {
   return fail('not_found', `no project has the id or name ${word}${near}`, { field: 'project' })
 }
 
-/**
- * That nothing is listed must not be by a name that was mistyped.
- * @param listed where something is, its names are known. @throws SvcError not_found: no trigger is or was named so, or no project
- */
-export function requireNamed(
-  db: Database,
-  listed: readonly unknown[],
-  { trigger, project }: { trigger?: string | undefined; project?: string | undefined },
-): void {
-  if (listed.length > 0) return
-  if (project !== undefined) requireProject(db, project)
-  if (trigger === undefined) return
-  const known = db.prepare<[], string>('SELECT DISTINCT name FROM triggers').pluck().all()
-  if (!known.includes(trigger))
-    fail('not_found', `no trigger is named ${trigger}${didYouMean(trigger, known)}`, { field: 'trigger' })
-}
-
 function idOf(db: Database, word: string): string {
   return (
     db
