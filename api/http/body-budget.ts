@@ -11,6 +11,10 @@ const STREAMS_IN_FLIGHT_MAX = 64 * 1024 * 1024
 const STREAM_WAIT_MS = 25_000
 /** How long a body waits: less than the ten seconds an exporter of OpenTelemetry waits for an answer. */
 const WAIT_MS = 8_000
+/** How long it waits until one that holds much and comes slowly ends for it. */
+const RELIEF_MS = 2_500
+/** Bytes from which on a body is worth ending for another. */
+const MUCH = 1024 * 1024
 /** Bodies that wait at most; what they have sent meanwhile is in buffers of the connection. */
 const WAITING_MOST = 256
 /** Of a body whose length is not said. */
@@ -60,6 +64,8 @@ const HELD = Symbol('what is held for its body')
 const heldBy = (request: { [HELD]?: Held }): Held =>
   (request[HELD] ??= { bytes: 0, hasLeft: false, isAtWork: false })
 
+const holdsMuch = (request: object): boolean => heldBy(request).bytes >= MUCH
+
 interface Waiting {
   request: object
   /** Bytes it will hold in all. */
@@ -78,10 +84,17 @@ export class BodyBudget {
   /** May go past the bound, one at a time: bodies that all wait to grow would wait for each other. */
   private past: object | null = null
 
-  /** @param most bytes together. @param waitMs how long one waits. */
+  /**
+   * @param relieve ends a body that comes too slowly, if there is one: what it said it has is held until all of it is there
+   * @param most bytes together
+   * @param waitMs how long one waits
+   * @param reliefMs how long one waits before it asks for relief
+   */
   constructor(
+    private readonly relieve: (holdsMuch: (request: object) => boolean) => void = () => undefined,
     private readonly most = IN_FLIGHT_MAX,
     private readonly waitMs = WAIT_MS,
+    private readonly reliefMs = RELIEF_MS,
   ) {}
 
   /**
@@ -148,6 +161,7 @@ export class BodyBudget {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer)
+        clearTimeout(relief)
         this.waiting.splice(this.waiting.indexOf(one), 1)
       }
       const one: Waiting = {
@@ -167,6 +181,7 @@ export class BodyBudget {
         one.giveUp(tooMuch())
         this.next()
       }, this.waitMs)
+      const relief = setTimeout(this.relieve, this.reliefMs, holdsMuch)
       const at = this.waiting.findIndex((other) => heldBy(other.request).bytes === 0)
       this.waiting.splice(isGrowing && at >= 0 ? at : this.waiting.length, 0, one)
     })
@@ -201,4 +216,4 @@ export class BodyBudget {
 }
 
 /** For bodies that are stored while they come. */
-export const streamBudget = (): BodyBudget => new BodyBudget(STREAMS_IN_FLIGHT_MAX, STREAM_WAIT_MS)
+export const streamBudget = (): BodyBudget => new BodyBudget(undefined, STREAMS_IN_FLIGHT_MAX, STREAM_WAIT_MS)

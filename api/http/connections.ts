@@ -29,15 +29,17 @@ const CREDENTIAL_SHARE = 1 / 4
 const INGEST_SHARE = 1 / 2
 /** Bodies that have not come by then are slow: most come with their headers. */
 const SLOW_MS = 2_000
-const TOO_SLOW = {
+const tooSlow = (short: string) => ({
   status: 503,
   reason: 'Service Unavailable',
-  detail: 'the body came too slowly while connections were short; try again in a moment',
-}
+  detail: `the body came too slowly while ${short} short; try again in a moment`,
+})
 /** In place of a credential. */
 const NOBODY = ''
 /** Routes that are never refused for want of room. */
 const ALWAYS = new Set(['/health', '/ingest/:key', '/v1/logs', '/v1/traces', '/v1/metrics'])
+
+const isWhole = (request: IncomingMessage): boolean => !isStreamed(request)
 
 /** What may be open at once. */
 export interface ConnectionBounds {
@@ -124,7 +126,7 @@ export class Connections {
     // Without the one that asks.
     const others = this.busy - 1
     if (others <= this.bounds.connections * BUSY_SHARE || (pattern && ALWAYS.has(pattern))) return
-    if (this.endSlowest(socket, false)) return
+    if (this.endSlowest(socket, isWhole)) return
     throw new SvcError('unavailable', 'too many connections are at work; try again in a moment', {
       retryAfter: 2,
     })
@@ -179,6 +181,11 @@ export class Connections {
     }
   }
 
+  /** Memory for bodies is short: of those that hold much of it, the one ends that has been coming longest, if it is slow. */
+  endSlowBody(holdsMuch: (request: IncomingMessage) => boolean): void {
+    this.endSlowest(null, holdsMuch, 'memory was')
+  }
+
   private begin(socket: Used, response: ServerResponse): void {
     const use = socket[USE]
     if (!use) return
@@ -216,21 +223,27 @@ export class Connections {
     const from = Math.min(...idle.map((socket) => socket[USE]!.idleFrom))
     const longest = idle.find((socket) => socket[USE]!.idleFrom === from)
     if (longest) longest.destroy()
-    else if (!this.endSlowest(newest, false)) this.endSlowest(newest, true)
+    else if (!this.endSlowest(newest, isWhole)) this.endSlowest(newest, isStreamed)
   }
 
   /**
    * Ends the request whose body has been coming longest, of those that are slow.
-   * @param ofStreams among those that are stored while they come, which may take their time; else among the others
+   * @param asking is not ended
+   * @param isMeant which may be: those that are stored while they come may take their time
+   * @param short of what there is too little, for its sender
    * @returns whether there was one
    */
-  private endSlowest(asking: Used, ofStreams: boolean): boolean {
+  private endSlowest(
+    asking: Used | null,
+    isMeant: (request: IncomingMessage) => boolean,
+    short = 'connections were',
+  ): boolean {
     let slowest: Used | null = null
     let since = performance.now() - SLOW_MS
     for (const socket of this.open) {
       const use = socket[USE]!
       if (socket === asking || use.since > since || !use.response || use.response.req.complete) continue
-      if (isStreamed(use.response.req) !== ofStreams) continue
+      if (!isMeant(use.response.req)) continue
       slowest = socket
       since = use.since
     }
@@ -239,7 +252,7 @@ export class Connections {
     const { response } = ended[USE]!
     delete ended[USE]!.response
     if (response!.headersSent) ended.destroy()
-    else writeRefusal(ended, TOO_SLOW, () => ended.destroy())
+    else writeRefusal(ended, tooSlow(short), () => ended.destroy())
     return true
   }
 }

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { SvcError } from '../../engine/index.ts'
 import { TAKES } from './validate.ts'
+import { describeSize } from './whole-body.ts'
 
 /** Answers with an SvcError. */
 export function sendProblem(reply: FastifyReply, error: SvcError): FastifyReply {
@@ -24,13 +25,10 @@ export function problemHeaders(reply: FastifyReply, error: SvcError): FastifyRep
   return reply.code(error.status)
 }
 
-const MIB = 1024 * 1024
 const TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE'
 const UNKNOWN_MEDIA = 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
 /** Fastify's own refusals in our words. */
 const FRAMEWORK: Record<string, (error: FastifyError) => SvcError> = {
-  [TOO_LARGE]: () =>
-    new SvcError('too_large', 'the body is larger than this route takes (16 MiB on ingest, 1 MiB elsewhere)'),
   [UNKNOWN_MEDIA]: () => new SvcError('unsupported_media', 'the Content-Type must be application/json'),
   FST_ERR_CTP_EMPTY_JSON_BODY: () => new SvcError('invalid', 'the body is empty; it must be a JSON object'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
@@ -54,11 +52,11 @@ function otherMedia({ code }: FastifyError | SvcError, request: FastifyRequest):
   return new SvcError('unsupported_media', `the Content-Type must be ${types.join(' or ')}`)
 }
 
-/** A body over what its route takes, where that is whole MiB; null: it is another fault. */
+/** A body over what its route takes; null: it is another fault. */
 function tooLarge({ code }: FastifyError | SvcError, request: FastifyRequest): SvcError | null {
-  const mib = (request.routeOptions.bodyLimit ?? 0) / MIB
-  if (code !== TOO_LARGE || mib <= 1 || !Number.isInteger(mib)) return null
-  return new SvcError('too_large', `the body is larger than the ${mib} MiB that this route takes`)
+  const { bodyLimit } = request.routeOptions
+  if (code !== TOO_LARGE || bodyLimit === undefined) return null
+  return new SvcError('too_large', `the body is larger than this route takes (${describeSize(bodyLimit)})`)
 }
 
 export function asSvcError(error: FastifyError | SvcError | Error, log: Logger): SvcError {

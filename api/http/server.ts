@@ -227,7 +227,7 @@ function createDoors(
     config,
     log,
     clock,
-    bodies: new BodyBudget(),
+    bodies: new BodyBudget((holdsMuch) => connections.endSlowBody(holdsMuch)),
     streams: streamBudget(),
     connections,
     otlpGrpc: () => grpc,

@@ -10,6 +10,10 @@ const INFLATED_MAX = 64 * 1024 * 1024
 /** Steps in which memory is asked for while a body is inflated. */
 const STEP_BYTES = 1024 * 1024
 
+/** @param bytes whole KiB: a limit */
+export const describeSize = (bytes: number): string =>
+  bytes % (1024 * 1024) === 0 ? `${bytes / 1024 / 1024} MiB` : `${bytes / 1024} KiB`
+
 /**
  * The body in the parts it arrived in: they are handed on as they are, for joining them here would
  * hold up the other requests. @param limit what is said of one that is too long.
@@ -95,7 +99,7 @@ export async function decode(
   for await (const part of inflateParts(compression, once(wireBody))) {
     size += part.length
     if (size > most)
-      fail('too_large', `the body decompresses to more than ${most / 1024 / 1024} MiB; send less at once`)
+      fail('too_large', `the body decompresses to more than ${describeSize(most)}; send less at once`)
     if (size > asked) {
       asked = Math.min(most, size + STEP_BYTES)
       await hold(wireBody.length + asked)

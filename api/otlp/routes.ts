@@ -29,10 +29,10 @@ export function otlpRoutes(app: FastifyInstance, doors: Doors): void {
       refuse(request, reply, asSvcError(error, doors.log)),
     )
     raw.addHook('onRequest', async (request, reply) => {
-      reply.raw.once('close', () => doors.bodies.abandon(request))
-      await doors.bodies.hold(request, announced(request))
+      reply.raw.once('close', () => doors.bodies.abandon(request.raw))
+      await doors.bodies.hold(request.raw, announced(request))
     })
-    raw.addHook('onResponse', async (request) => doors.bodies.abandon(request))
+    raw.addHook('onResponse', async (request) => doors.bodies.abandon(request.raw))
     for (const signal of SIGNALS)
       raw.post<{ Body?: Buffer[] }>(
         `/v1/${signal}`,
@@ -46,7 +46,8 @@ export function otlpRoutes(app: FastifyInstance, doors: Doors): void {
             response: answers(200, { media: { 'application/json': 'otlp-answer.json', [PROTOBUF]: null } }),
           },
         },
-        async (request, reply) => doors.bodies.during(request, () => exported(signal, request, reply, doors)),
+        async (request, reply) =>
+          doors.bodies.during(request.raw, () => exported(signal, request, reply, doors)),
       )
   })
 }
@@ -62,7 +63,7 @@ async function exported(
   // Of protobuf no byte is an export of nothing.
   if (encoding === 'json' && wire.length === 0) fail('invalid', EMPTY)
   const plain = await decode(request.headers['content-encoding'], wire, (bytes) =>
-    doors.bodies.hold(request, bytes),
+    doors.bodies.hold(request.raw, bytes),
   )
   const source = request.headers['x-svc-source']
   const result = await receive(doors, {

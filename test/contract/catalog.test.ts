@@ -222,7 +222,7 @@ agents:
     const yaml = `# ${'x'.repeat(18 * 1024 * 1024)}\n`
     expect(await svc.refused('POST', '/api/catalog/import', { yaml })).toEqual([
       413,
-      'the body is larger than the 17 MiB that this route takes',
+      'the body is larger than this route takes (17 MiB)',
     ])
   })
 })

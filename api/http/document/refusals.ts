@@ -67,7 +67,7 @@ export const refusals = {
   TooLarge: {
     status: 413,
     description: 'The body, or the number of its items, is over its limit.',
-    detail: 'the body is larger than this route takes (16 MiB on ingest, 1 MiB elsewhere)',
+    detail: 'the body is larger than this route takes (1 MiB)',
   },
   UnsupportedMedia: {
     status: 415,

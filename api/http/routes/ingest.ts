@@ -44,12 +44,12 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
     )
     raw.addHook('onRequest', async (request, reply) => {
       if (outcomeOf(request.raw)) return
-      reply.raw.once('close', () => budgetOf(request).abandon(request))
+      reply.raw.once('close', () => budgetOf(request).abandon(request.raw))
       const isStream = isStreamed(request, routeOf(request))
       if (isStream) streaming.add(request)
-      await budgetOf(request).hold(request, isStream ? STREAM_BEGINS : announced(request))
+      await budgetOf(request).hold(request.raw, isStream ? STREAM_BEGINS : announced(request))
     })
-    raw.addHook('onResponse', async (request) => budgetOf(request).abandon(request))
+    raw.addHook('onResponse', async (request) => budgetOf(request).abandon(request.raw))
     raw.post<{ Params: { key: string }; Body?: Buffer[] | IncomingMessage }>(
       INGEST,
       {
@@ -70,7 +70,7 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
       async (request, reply) => {
         const outcome = outcomeOf(request.raw)
         if (outcome && 'result' in outcome) return reply.code(202).send(outcome.result)
-        return budgetOf(request).during(request, () => ingested(request, reply, doors))
+        return budgetOf(request).during(request.raw, () => ingested(request, reply, doors))
       },
     )
   })
@@ -205,7 +205,7 @@ async function* held(
   let size = 0
   for await (const part of parts) {
     size += part.length
-    await streams.hold(request, Math.min(2 * LIMITS.piece, STREAM_BEGINS + 2 * size))
+    await streams.hold(request.raw, Math.min(2 * LIMITS.piece, STREAM_BEGINS + 2 * size))
     yield part
   }
 }
@@ -269,7 +269,7 @@ async function wholeOf(
   bodies: BodyBudget,
 ): Promise<{ body: Uint8Array | readonly Uint8Array[]; wireBody?: Buffer }> {
   const inflated = await decode(request.headers['content-encoding'], parts, (bytes) =>
-    bodies.hold(request, bytes),
+    bodies.hold(request.raw, bytes),
   )
   const given = inflated ?? { body: parts }
   if (isEmptyCloudEvent(request, given.body)) return { body: Buffer.from('{}'), wireBody: Buffer.alloc(0) }

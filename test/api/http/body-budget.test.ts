@@ -14,7 +14,7 @@ async function isDone(promise: Promise<unknown>): Promise<boolean> {
 
 describe('A11: memory for bodies', () => {
   it('is given in the order they came: a large one is not overtaken by small ones', async () => {
-    const budget = new BodyBudget(100)
+    const budget = new BodyBudget(undefined, 100)
     const [first, large, small] = [{}, {}, {}]
     await budget.hold(first, 60)
     const waitsLarge = budget.hold(large, 80)
@@ -25,7 +25,7 @@ describe('A11: memory for bodies', () => {
   })
 
   it('lets one body grow past the bound, so that bodies which all grow do not wait for each other', async () => {
-    const budget = new BodyBudget(100)
+    const budget = new BodyBudget(undefined, 100)
     const [a, b] = [{}, {}]
     await budget.hold(a, 50)
     await budget.hold(b, 50)
@@ -38,7 +38,7 @@ describe('A11: memory for bodies', () => {
   })
 
   it('is refused where its turn does not come, and the next has it', async () => {
-    const budget = new BodyBudget(100, 1)
+    const budget = new BodyBudget(undefined, 100, 1)
     const [a, large, small] = [{}, {}, {}]
     await budget.hold(a, 60)
     const refused = budget.hold(large, 80)
@@ -47,8 +47,27 @@ describe('A11: memory for bodies', () => {
     await expect(Promise.any([next, Promise.reject()])).resolves.toBeUndefined()
   })
 
+  it('asks for relief by those that hold much, where one waits, and not by the one that waits', async () => {
+    const MiB = 1024 * 1024
+    let held: boolean[] = []
+    const [large, small, waiting] = [{}, {}, {}]
+    const budget = new BodyBudget(
+      (holdsMuch) => {
+        held = [large, small, waiting].map(holdsMuch)
+        budget.release(large)
+      },
+      4 * MiB,
+      60_000,
+      1,
+    )
+    await budget.hold(large, 3 * MiB)
+    await budget.hold(small, 1000)
+    await budget.hold(waiting, 2 * MiB)
+    expect(held).toEqual([true, false, false])
+  })
+
   it('is not waited for by those that left, and not taken by those that were released', async () => {
-    const budget = new BodyBudget(100)
+    const budget = new BodyBudget(undefined, 100)
     const [a, gone, next] = [{}, {}, {}]
     await budget.hold(a, 60)
     const left = budget.hold(gone, 80)
@@ -62,7 +81,7 @@ describe('A11: memory for bodies', () => {
   })
 
   it('is held while a body is at work, though its sender has gone, and no longer', async () => {
-    const budget = new BodyBudget(100)
+    const budget = new BodyBudget(undefined, 100)
     const [gone, next] = [{}, {}]
     await budget.hold(gone, 60)
     let end = (): void => undefined

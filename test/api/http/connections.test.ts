@@ -67,13 +67,21 @@ const ask = (
 /**
  * Posts bodies that are never whole: those of strangers come a character a second.
  * @param answer is counted; that of one which is refused for want of room unless said
+ * @param length they say they have, in bytes
  * @returns how many were answered so
  */
-function slowly(url: URL, path: string, count: number, token?: string, answer = ' 429 '): () => number {
+function slowly(
+  url: URL,
+  path: string,
+  count: number,
+  token?: string,
+  answer = ' 429 ',
+  length = 1_000,
+): () => number {
   const half = [
     ...[`POST ${path} HTTP/1.1`, `Host: ${url.host}`],
     ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
-    ...['Content-Type: application/json', 'Content-Length: 1000', '', '{'],
+    ...['Content-Type: application/json', `Content-Length: ${length}`, '', '{'],
   ].join('\r\n')
   let refused = 0
   for (let i = 0; i < count; i++) {
@@ -184,6 +192,26 @@ describe('a daemon with few file handles', () => {
     for (const path of ['/health', '/api/sources'])
       await expect.poll(async () => (await ask(url, path, undefined, secret)).status).toBe(200)
     expect(ended()).toBeGreaterThan(0)
+    for (const socket of sockets.splice(0)) socket.destroy()
+    // More than may be at work, and fewer than there may be connections: nothing else makes room for the one that asks.
+    const endedAtWork = slowly(url, '/read', 110, undefined, 'while connections were short')
+    await expect
+      .poll(async () => ({ ...(await ask(url, '/api/sources')), hasEnded: endedAtWork() > 0 }))
+      .toMatchObject({ status: 200, hasEnded: true })
+  })
+
+  it('does not keep memory for large bodies that do not come from those that do', async () => {
+    const url = await start(256)
+    const made = await ask(url, '/api/sources', JSON.stringify({ name: 'app', connector: 'webhook' }))
+    const { ingest_key } = JSON.parse(made.text) as { ingest_key: string }
+    // All that bodies may take together, said and not sent.
+    const ended = slowly(url, '/v1/logs', 8, undefined, 'while memory was short', 16 * 1024 * 1024)
+    await expect
+      .poll(async () => {
+        const { status } = await ask(url, `/ingest/${ingest_key}`, '{"n":1}')
+        return { status, hasEnded: ended() > 0 }
+      })
+      .toEqual({ status: 202, hasEnded: true })
   })
 
   it.each(['/read', '/api/session', '/oauth/token'])(

@@ -119,7 +119,23 @@ describe('limits and errors', () => {
           config: { text_template: 'x'.repeat(1_100_000) },
         }),
       413,
-      'larger than this route takes',
+      'larger than this route takes (1 MiB)',
+    ],
+    [
+      'a message to the telemetry query server over its 256 KiB',
+      () => door.call('POST', '/telemetry/mcp', { q: 'x'.repeat(300_000) }),
+      413,
+      'larger than this route takes (256 KiB)',
+    ],
+    [
+      'such a message that is small while it is compressed',
+      () =>
+        door.call('POST', '/telemetry/mcp', gzipSync(JSON.stringify({ q: 'x'.repeat(300_000) })), {
+          'content-type': 'application/json',
+          'content-encoding': 'gzip',
+        }),
+      413,
+      'decompresses to more than 256 KiB',
     ],
     [
       'broken JSON on the API',
