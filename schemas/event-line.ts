@@ -1,6 +1,7 @@
 /** An event as lines for a model: of a read, of a firing and of MCP alike, so that a budget counts what is sent. */
 import { escapeLine, escapeText } from './plain-text.ts'
-import type { Event, Fold } from './types.ts'
+import { countWords } from './plain-words.ts'
+import type { Event, Fold, SourceGap } from './types.ts'
 
 /** What a line needs to know of an event. */
 export type Lined = Pick<
@@ -55,4 +56,20 @@ export function foldsIn(text: string): FoldInText[] {
   for (const [, count, cursor] of text.matchAll(FOLD))
     found.set(cursor!, { count: Number(count), cursor: cursor! })
   return [...found.values()]
+}
+
+const GAPS_TOLD = 5
+
+/** Times in which sources took nothing in, as a sentence, the newest of many; empty: there were none. */
+export function gapsSaid(gaps: readonly SourceGap[] = []): string {
+  if (gaps.length === 0) return ''
+  const told = gaps.slice(-GAPS_TOLD).map(({ source, why, from, to }) => {
+    const when = to === null ? `since ${from}` : `from ${from} to ${to}`
+    return escapeLine(
+      `${source} took nothing in ${when} (${why === 'paused' ? 'paused' : 'its polls failed'})`,
+    )
+  })
+  const left = gaps.length - told.length
+  const more = left ? `, and so it was ${countWords(left, 'more time')}` : ''
+  return `${told.join(', ')}${more}: that events of then are missing says nothing of what happened`
 }

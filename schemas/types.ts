@@ -8317,6 +8317,19 @@ export interface ToolReadResult {
   names?: string[]
   /** The same in the console, for a person. */
   url?: string
+  /** Times within the window in which a source of it took nothing in, on a first page. Absent: there were none. */
+  gaps?: SourceGap[]
+}
+/** A time in which a source took nothing in: that there are no events of then says nothing of what happened. */
+export interface SourceGap {
+  /** Name of the source. */
+  source: string
+  /** paused: somebody paused it; polls_fail: its polls failed, at least two in a row. */
+  why: 'paused' | 'polls_fail'
+  /** Since when; of polls when it was noticed. */
+  from: string
+  /** Until when; null: it goes on. */
+  to: string | null
 }
 /** Arguments of the tool read. */
 export interface ToolRead {
@@ -8605,6 +8618,8 @@ export interface ToolStatsResult {
   notice?: string
   /** The same in the console, for a person. */
   url?: string
+  /** Times within the two windows in which a source that was counted took nothing in. Absent: there were none. */
+  gaps?: SourceGap[]
 }
 /** Arguments of the tool stats. */
 export interface ToolStats {
@@ -10568,6 +10583,8 @@ export interface ReadResult {
    * What should be known of the answer: that a search stopped before the end of the window, or that no event has a label.
    */
   notice?: string
+  /** Times within the window in which a source of it took nothing in, on a first page. Absent: there were none. */
+  gaps?: SourceGap[]
 }
 /** The templates under their old word. */
 export interface RecipesResult {
@@ -13367,6 +13384,8 @@ export interface StatsResult {
   notice?: string
   /** Constraints that stand for a joined entity. Absent: none does. */
   joined?: JoinedName[]
+  /** Times within the two windows in which a source that was counted took nothing in. Absent: there were none. */
+  gaps?: SourceGap[]
 }
 /** One value of the counted label. */
 export interface StatsRow {
@@ -14744,6 +14763,7 @@ export interface SchemaTypes {
   'slack-tested.json': SlackTested
   'source-created.json': SourceCreated
   'source-deleted.json': SourceDeleted
+  'source-gap.json': SourceGap
   'source-health.json': SourceHealth
   'source-proposal.json': SourceProposal
   'source-spec.json': SourceSpec

@@ -1,6 +1,7 @@
 /** A number over time: percentiles, when it changed its level, and its range by parts of the window. */
 
 import { type Buckets, bucketsOf, combined, isBelow, quantileOf } from '../../schemas/distributions.ts'
+import { gapsSaid } from '../../schemas/event-line.ts'
 import { didYouMean } from '../../schemas/near-names.ts'
 import { escapeLine } from '../../schemas/plain-text.ts'
 import {
@@ -19,7 +20,14 @@ import {
 } from '../log/brief/brief.ts'
 import { pagesOf, type Steps } from '../log/steps.ts'
 import type { KeptRow, ReadContext } from '../log/timeline/context.ts'
-import { type Around, askedQuery, type Looked, silenceIn, windowOf } from '../log/timeline/inspect-pages.ts'
+import {
+  type Around,
+  askedQuery,
+  gapsOf,
+  type Looked,
+  silenceIn,
+  windowOf,
+} from '../log/timeline/inspect-pages.ts'
 import { namedCuts, wideContextRows } from '../log/timeline/rows.ts'
 import { objectIn, setCounts } from '../log/timeline/traces.ts'
 import { DAY_MS, iso } from '../model/units.ts'
@@ -52,7 +60,8 @@ export function* seriesInSteps(around: Around): Steps<Looked> {
   const numbers = numbersNamed(lines, question.label)
   if (question.label !== undefined)
     numbers.push(...(yield* percentilesInSteps(ctx, lines, rows, question.label)))
-  const heading = headingOf(around, window, lines.length, numbers.length, namedCuts(ctx, cuts))
+  const gaps = lines.length ? gapsSaid(gapsOf(around, window)) : ''
+  const heading = `${headingOf(around, window, lines.length, numbers.length, namedCuts(ctx, cuts))}${gaps && `. ${gaps}`}`
   const said: string[] = []
   const shown: Shown = []
   let tokens = cautiousTokens(`${heading}\n`) + (numbers.length > 1 ? REST_TOKENS : 0)

@@ -3,8 +3,10 @@
  * read, as of an instant, and within a number of tokens. They work in steps, between which others have their turn.
  */
 
+import { gapsSaid } from '../../schemas/event-line.ts'
 import { ownField } from '../../schemas/fields-of.ts'
 import { escapeLine } from '../../schemas/plain-text.ts'
+import { countWords } from '../../schemas/plain-words.ts'
 import type { InspectedEvent, InspectResult } from '../../schemas/types.ts'
 import type { Row } from '../calls.ts'
 import { fail } from '../errors.ts'
@@ -27,6 +29,7 @@ import {
   cursorOf,
   DEFAULT_TOKENS,
   document,
+  gapsOf,
   type InspectQuestion,
   instantOf,
   type Looked,
@@ -143,6 +146,7 @@ function* changedInSteps(around: Around): Steps<Looked> {
     budget: budget - cautiousTokens(`${heading}\n`),
     windows: windowsOf(length / 1000, before / 1000),
     cuts: namedCuts(ctx, cuts),
+    gaps: gapsOf(around, { from: from - before, to }),
     known: ctx.wordings,
   })
   return {
@@ -231,19 +235,21 @@ function* sourcesInSteps(around: Around): Steps<Looked> {
   for (const { id, name, deleted } of ctx.names.all())
     if (!deleted && (!scope || scope.members.includes(id))) at(sources, name)
   for (const row of rows) count(at(sources, row.source), row.event_type, row)
+  const gaps = gapsOf(around, window)
   const lines = [...sources]
     .map(([name, types]) => ({ name, types: byEvents(types), events: sum(types) }))
     .sort((a, b) => b.events - a.events || (a.name < b.name ? -1 : 1))
     .map(({ name, types, events }) => {
-      if (events === 0) return `${name}: nothing in this window`
+      const gap = gapsSaid(gaps.filter(({ source }) => source === name))
+      if (events === 0) return `${name}: nothing in this window${gap && `; ${gap}`}`
       const last = types
         .map(([, counted]) => counted.last)
         .reduce((a, b) => (b.event_time > a.event_time ? b : a))
       const some = types.slice(0, TYPES_SHOWN).map(([type, { events: n }]) => `${cut(type)} ${n}`)
       const more = types.length > some.length ? `, and ${types.length - some.length} more types` : ''
-      return `${name}: ${events} events, newest ${last.event_time} (${last.id}): ${some.join(', ')}${more}`
+      return `${name}: ${events} events, newest ${last.event_time} (${last.id}): ${some.join(', ')}${more}${gap && `; ${gap}`}`
     })
-  return page(around, `${lines.length} sources ${told}`, lines, window)
+  return page(around, `${countWords(lines.length, 'source')} ${told}`, lines, window)
 }
 
 interface LookedAt {

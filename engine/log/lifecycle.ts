@@ -8,7 +8,7 @@ import { accepts, type Effect, type LifecycleEvent, type Snapshot, start, step }
 import { countWords } from '../../schemas/plain-words.ts'
 import type { Caller } from '../calls.ts'
 import { fail, StartError } from '../errors.ts'
-import type { Database } from './store/handle.ts'
+import type { Database, Statement } from './store/handle.ts'
 
 /** What is moved: its row, and how errors and the history call it. */
 interface LifecycleObject {
@@ -169,6 +169,8 @@ interface LifecycleQueries {
   /** @returns false when the row is no longer of that version: another change came between. */
   save(kind: Kind, id: number | string, snapshot: string, version: number): boolean
   append(entry: HistoryEntry): void
+  /** What was last remembered of the polls of a source. */
+  lastOfPolls(source: string): string | undefined
 }
 
 /** Statements are prepared once per connection, which every slice shares. */
@@ -196,7 +198,14 @@ function prepare(db: Database): LifecycleQueries {
   const append = db.prepare<HistoryEntry>(
     'INSERT INTO history (at, kind, object, from_state, event, to_state, actor) VALUES (@at, @kind, @object, @from, @event, @to, @actor)',
   )
+  const lastOfPolls = db
+    .prepare<[string], string>(
+      `SELECT event FROM history WHERE kind = 'source' AND object = ? AND event IN ('create', '${POLLS.fail}', '${POLLS.work}')
+       ORDER BY id DESC LIMIT 1`,
+    )
+    .pluck()
   return {
+    lastOfPolls: (source) => lastOfPolls.get(source),
     read: (kind, id) => tables[kind].read.get(id),
     save: (kind, id, snapshot, version) => tables[kind].save.run(snapshot, id, version).changes === 1,
     append: (entry) => {
@@ -245,5 +254,90 @@ export function carryOut<T>(kind: string, executors: Executors<T>, asked: readon
     const executor = executors[type]
     if (!executor) throw new Error(`nothing carries out the effect ${type} of a ${kind}`)
     executor(of, params as never)
+  }
+}
+
+/*
+ * When sources took nothing in, by the history: then that there are no events says nothing of what happened. It is told
+ * as of an instant, so that the same question has the same answer later.
+ */
+
+/** Polls of a source fail from then on, and work again: no events of its machine, which only people move. */
+const POLLS = { fail: 'polls_fail', work: 'polls_work' } as const
+
+const SERVICE: Caller = { id: 'svc', name: 'svc' }
+
+/** Remembers once that polls of a source fail, or that they work again; in the transaction that notes the poll. */
+export function recordPolls(db: Database, name: string, how: keyof typeof POLLS, at: number): void {
+  const { lastOfPolls, append } = lifecycleQueries(db)
+  const isFailing = lastOfPolls(name) === POLLS.fail
+  if (isFailing === (how === 'fail')) return
+  append({
+    at,
+    kind: 'source',
+    object: name,
+    from: 'active',
+    event: POLLS[how],
+    to: 'active',
+    actor: actorOf(SERVICE),
+  })
+}
+
+/** A time in which a source took nothing in, epoch ms. */
+export interface Gap {
+  source: string
+  why: 'paused' | 'polls_fail'
+  from: number
+  /** Null: it goes on. */
+  to: number | null
+}
+
+const BEGINS: Readonly<Record<string, Gap['why']>> = { pause: 'paused', [POLLS.fail]: 'polls_fail' }
+const ENDS: Readonly<Record<string, Gap['why']>> = { resume: 'paused', [POLLS.work]: 'polls_fail' }
+
+/** The gaps of all sources, read again where the history has more of them. */
+export class SourceGaps {
+  private gaps: Gap[] = []
+  private known = ''
+  private last = 0
+  private readonly newest: Statement<[], number | null>
+  private readonly since: Statement<[number], number>
+  private readonly all: Statement<[], { object: string; event: string; at: number }>
+
+  constructor(db: Database) {
+    this.newest = db.prepare<[], number | null>('SELECT max(id) FROM history').pluck()
+    this.since = db
+      .prepare<[number], number>("SELECT 1 FROM history WHERE id > ? AND +kind = 'source' LIMIT 1")
+      .pluck()
+    this.all = db.prepare("SELECT object, event, at FROM history WHERE kind = 'source' ORDER BY id")
+  }
+
+  /**
+   * Those that lie in a window, as far as they were known at an instant; by source, then by time.
+   * @param version of the sources: a renamed one takes its history along
+   */
+  within({ from, to, asOf, version }: { from: number; to: number; asOf: number; version: string }): Gap[] {
+    this.refresh(version)
+    return this.gaps
+      .filter((gap) => gap.from <= asOf && gap.from < to && (gap.to ?? Number.POSITIVE_INFINITY) > from)
+      .map((gap) => (gap.to !== null && gap.to > asOf ? { ...gap, to: null } : gap))
+  }
+
+  private refresh(version: string): void {
+    const newest = this.newest.get() ?? 0
+    const isMore = newest > this.last && this.since.get(this.last) !== undefined
+    this.last = newest
+    if (version === this.known && !isMore) return
+    this.known = version
+    const found = new Map<string, Gap[]>()
+    for (const { object, event, at } of this.all.all()) {
+      const own = found.get(object) ?? []
+      // Another source of that name, which has a past of its own.
+      found.set(object, event === 'create' ? [] : own)
+      if (BEGINS[event]) own.push({ source: object, why: BEGINS[event], from: at, to: null })
+      for (const gap of own)
+        if (gap.to === null && (ENDS[event] === gap.why || event === 'delete')) gap.to = at
+    }
+    this.gaps = [...found].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, own]) => own)
   }
 }

@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts'
 import { fail, SvcError } from '../errors.ts'
 import { oneLine } from '../log/ingest/label.ts'
 import { type Prepare, type PreparedBody, type PrepareParts, prepareBody } from '../log/ingest/prepare.ts'
+import { recordPolls } from '../log/lifecycle.ts'
 import type { Tallies } from '../log/tallies.ts'
 import { type Egress, fetchOver } from '../net/fetch.ts'
 import { intervalOf, resolveReferences, withCredential } from './config-secrets.ts'
@@ -116,7 +117,12 @@ class Polls {
     const { errors, intervalMs } = this.paceOf(source)
     const error = oneLine(made.error, SENTENCE_MAX)
     const nextAt = afterError(made.ended, intervalMs, errors + 1, made.retryAfterMs, made.random)
-    const isNoted = store.tx(() => polls.failed(begunOf(made), { nextAt, at: made.ended, error }))
+    const isNoted = store.tx(() => {
+      const isFailed = polls.failed(begunOf(made), { nextAt, at: made.ended, error })
+      // A single one that fails is made up for by the next.
+      if (isFailed && errors > 0) recordPolls(store.db, this.nameOf(source), 'fail', made.ended)
+      return isFailed
+    })
     if (isNoted) this.count(source, 'error')
   }
 
@@ -173,6 +179,12 @@ class Polls {
     })
     // No SvcError: rows are written already, and all of it must be undone.
     if (!isDone) throw new Error(`the cursor of source ${source.id} moved within a transaction`)
+    const { store } = this.parts.sources
+    recordPolls(store.db, this.nameOf(source), 'work', ended)
+  }
+
+  private nameOf({ id }: LiveSource): string {
+    return this.parts.sources.queries.byId(id)!.name
   }
 
   private refused(error: SvcError, made: Found): void {

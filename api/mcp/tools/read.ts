@@ -1,6 +1,7 @@
 /** The tool read: one entity's events across all sources. */
 
 import { entityWord } from '../../../schemas/entity-word.ts'
+import { gapsSaid } from '../../../schemas/event-line.ts'
 import { escapeLine } from '../../../schemas/plain-text.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type { ReadRequest, ReadResult, ToolRead, ToolReadResult } from '../../../schemas/types.ts'
@@ -56,6 +57,7 @@ export const read = defineTool<ToolRead, ToolReadResult>({
       searched_to,
       last_seen: known,
       joined = [],
+      gaps,
     } = result
     const names = joined.flatMap((one) => one.names)
     const also = names.length ? ` (names of one thing: ${names.map(escapeLine).join(', ')})` : ''
@@ -68,14 +70,6 @@ export const read = defineTool<ToolRead, ToolReadResult>({
     const whole = payloads.length
       ? `\n\nAs received:\n${payloads.map(({ event_id: id, payload }) => `${id} ${payload}`).join('\n')}`
       : ''
-    const unshown = unfit.length
-      ? `\n\nNo room for ${countWords(unfit.length, 'payload')} (${unfit
-          .slice(0, UNFIT_TOLD)
-          .map(({ id }) => id)
-          .join(
-            ', ',
-          )}${unfit.length > UNFIT_TOLD ? ', …' : ''}): get_event shows one in pages, max_tokens gives more room`
-      : ''
     const isEmpty =
       args.cursor === undefined &&
       next_cursor === null &&
@@ -86,7 +80,7 @@ export const read = defineTool<ToolRead, ToolReadResult>({
     const other = seen && isNarrowed(args) ? await lastSeen(args, context, { from, to }) : undefined
     const nothing = isEmpty ? nothingText(notice, seen, other) : (notice ?? 'no such events in this window')
     return {
-      text: `${heading}\n${timeline || (next_cursor === null ? nothing : 'no such events so far')}${whole}${unshown}${rest}`,
+      text: `${heading}\n${timeline || (next_cursor === null ? nothing : 'no such events so far')}${gaps ? `\n${gapsSaid(gaps)}` : ''}${whole}${unfitText(unfit)}${rest}`,
       content: {
         timeline,
         count,
@@ -99,6 +93,7 @@ export const read = defineTool<ToolRead, ToolReadResult>({
         omitted,
         ...(names.length ? { names } : {}),
         ...(notice === undefined ? {} : { notice }),
+        ...(gaps ? { gaps } : {}),
         ...(searched_to === undefined ? {} : { searched_to }),
         ...(isEmpty ? { last_seen: seen?.event_time ?? null } : {}),
         ...(args.include_payload ? { payloads, unfit: unfit.map(({ id }) => id) } : {}),
@@ -106,6 +101,12 @@ export const read = defineTool<ToolRead, ToolReadResult>({
     }
   },
 })
+
+function unfitText(unfit: ReadResult['rows']): string {
+  if (unfit.length === 0) return ''
+  const ids = unfit.slice(0, UNFIT_TOLD).map(({ id }) => id)
+  return `\n\nNo room for ${countWords(unfit.length, 'payload')} (${ids.join(', ')}${unfit.length > UNFIT_TOLD ? ', …' : ''}): get_event shows one in pages, max_tokens gives more room`
+}
 
 /** @returns the newest event with the labels in a window, in whatever source and words; undefined: there is none */
 async function lastSeen(

@@ -20,10 +20,20 @@ export const stats = defineTool<ToolStats, ToolStatsResult>({
       total,
       values,
       notice,
+      gaps,
     } = await daemon.ask(calls.stats, { body: args }, signal)
     return {
       text: table,
-      content: { table, by, window, rows, total, values, ...(notice === undefined ? {} : { notice }) },
+      content: {
+        table,
+        by,
+        window,
+        rows,
+        total,
+        values,
+        ...(notice === undefined ? {} : { notice }),
+        ...(gaps ? { gaps } : {}),
+      },
     }
   },
 })

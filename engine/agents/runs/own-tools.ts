@@ -7,7 +7,7 @@ import type { ReadAnswer } from '../../calls.ts'
 import { SvcError } from '../../errors.ts'
 import { parseDuration } from '../../model/units.ts'
 import type { ToolCall, ToolSpec } from '../models/types.ts'
-import { fence, renderRows, shownOf } from './prompt.ts'
+import { fence, renderRows, shownOf, withGaps } from './prompt.ts'
 import { isEndedMeanwhile, type RunPort, type Shown, type StartedRun } from './types.ts'
 
 const READ_WINDOW = '1h'
@@ -157,7 +157,7 @@ export async function read(run: Within, port: ReadPort, args: Record<string, unk
   const more = next === null ? '' : `; the next page: the same arguments and cursor ${cursorAt(at, next)}`
   const heading = `${answer.from} to ${answer.to}: ${answer.rows.length} rows${restOf(answer)}${more}`
   return {
-    text: `${heading}\n${fence(run.marker, renderRows(answer.rows))}`,
+    text: `${heading}\n${fence(run.marker, withGaps(answer, renderRows(answer.rows)))}`,
     isError: false,
     shown: shownOf(answer),
   }

@@ -6,7 +6,7 @@
  */
 
 import { createHmac } from 'node:crypto'
-import { foldText } from '../../../schemas/event-line.ts'
+import { foldText, gapsSaid } from '../../../schemas/event-line.ts'
 import { check } from '../../../schemas/index.ts'
 import { escapeLine, escapeText } from '../../../schemas/plain-text.ts'
 import type { AgentSpec, Claim, FindingIncident } from '../../../schemas/types.ts'
@@ -207,9 +207,13 @@ function timelineOf(run: Pick<StartedRun, 'label' | 'entity' | 'marker'>, timeli
   const left = timeline.omitted?.reduce((sum, { count }) => sum + count, 0) ?? 0
   return [
     `Timeline of ${nameEntity(run)} across all sources, ${timeline.from} to ${timeline.to}${left ? `; ${left} more events did not fit, read a narrower window for them` : ''}:`,
-    fence(run.marker, alsoText(timeline) + renderRows(timeline.rows)),
+    fence(run.marker, alsoText(timeline) + withGaps(timeline, renderRows(timeline.rows))),
   ].join('\n')
 }
+
+/** Rows, under them when sources took nothing in. */
+export const withGaps = ({ gaps }: Pick<ReadAnswer, 'gaps'>, rows: string): string =>
+  [rows, gapsSaid(gaps)].filter(Boolean).join('\n')
 
 /** Other names that were read, where the entity has some. */
 const alsoText = ({ joined = [] }: ReadAnswer): string =>

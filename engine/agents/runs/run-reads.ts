@@ -17,7 +17,7 @@ import { acceptedIn } from '../../log/lifecycle.ts'
 import { fewAtOnce, inTurns, type Snapshot, type Steps } from '../../log/steps.ts'
 import { type ReadContext, requireProject } from '../../log/timeline/context.ts'
 import { readDocument, readDocuments } from '../../log/timeline/documents.ts'
-import { compilePlan, parseInstant, queryOf } from '../../log/timeline/plan.ts'
+import { compilePlan, gapsIn, parseInstant, queryOf } from '../../log/timeline/plan.ts'
 import { parseEventId, presentRow } from '../../log/timeline/present.ts'
 import { readInSteps } from '../../log/timeline/read.ts'
 import { namedCuts, wideContextRows } from '../../log/timeline/rows.ts'
@@ -250,6 +250,7 @@ export function* briefInSteps(
     ...{ entity, label, fired, now: to },
     budget: budget - cautiousTokens(fence('0'.repeat(16), above)),
     cuts: namedCuts(ctx, cuts),
+    gaps: gapsIn(ctx, scope, { from, to }, { asOf, ceiling: query.ceiling, rules }),
     known: ctx.wordings,
   })
   const shown = brief.sections.flatMap(({ lines }) => lines.flatMap((line) => line.shown))

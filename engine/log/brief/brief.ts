@@ -4,6 +4,7 @@
  * they are, and what is as usual comes last. The same rows give the same brief, to the byte.
  */
 
+import { gapsSaid } from '../../../schemas/event-line.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import {
   type Group,
@@ -15,6 +16,7 @@ import {
   RANKED_FROM,
   rankItems,
   setStreams,
+  stoppedWithSource,
   surroundingsOf,
 } from './groups.ts'
 import {
@@ -98,7 +100,7 @@ export function* makeBriefInSteps(request: BriefRequest): Generator<void, Brief,
     focus: (request.windows ?? LATELY).focus,
     labelOf: (entity) => found.labels.get(entity) ?? request.label,
   }
-  const head = headOf(request, found, telling)
+  const head = [headOf(request, found, telling), gapsWithin(request)].filter(Boolean).join('\n')
   const reserved = Math.min(LEFT.most, Math.max(LEFT.least, Math.floor(LEFT.share * request.budget)))
   const packing = new Packing(request.budget - costOf(head), reserved)
   const told = new Told(found.timeline)
@@ -181,6 +183,14 @@ function headOf(
     )
   const head = shortened(parts.join('; '), 700)
   return costOf(head) > budget / 3 ? shortened(parts[0]!, 120) : head
+}
+
+/** Of the budget, at most, for when sources took nothing in; less has room for the last one only. */
+const GAPS_SHARE = 0.15
+
+function gapsWithin({ gaps = [], budget }: BriefRequest): string {
+  const fits = [gaps, gaps.slice(-1)].map(gapsSaid).find((said) => costOf(said) <= GAPS_SHARE * budget)
+  return fits ?? ''
 }
 
 function putRequests(packing: Packing, { paths }: LookedAt, telling: Telling, told: Told): void {
@@ -372,6 +382,7 @@ function* lookAt({
   fired = [],
   windows = LATELY,
   known,
+  gaps = [],
 }: BriefRequest): Generator<void, LookedAt, void> {
   const { lines, texts, kinds: allKinds } = timed(rows, now, windows.back)
   yield
@@ -394,7 +405,8 @@ function* lookAt({
   yield
   const series = seriesOf(lines, entity, windows)
   yield
-  const items = rankItems(groups, series, entity, paths)
+  const ownStops = groups.filter((group) => !group.stopped || !stoppedWithSource(group, now, gaps))
+  const items = rankItems(ownStops, series, entity, paths)
   const onset = onsetOf(items, paths)
   const from = onset ?? RANKED_FROM
   const labels = labelsOf(lines, entity, label)

@@ -3,6 +3,7 @@
  * over all entities, when it began, and who is near.
  */
 
+import type { SourceGap } from '../../../schemas/types.ts'
 import { type Paths, REQUESTS_MIN } from './paths.ts'
 import type { Series } from './series.ts'
 import type { Templates } from './skeletons.ts'
@@ -225,6 +226,22 @@ function strongestRate(
 }
 
 const hasStopped = ({ isUp, surprise }: Rate): boolean => !isUp && surprise > STOPPED.score
+
+/** Whether its source took nothing in for most of the time since its last line. @param now epoch ms */
+export function stoppedWithSource(
+  { source, last }: Pick<Group, 'source' | 'last'>,
+  now: number,
+  gaps: readonly SourceGap[],
+): boolean {
+  const since = now + last.t * 1000
+  const still = gaps
+    .filter((gap) => gap.source === source)
+    .reduce((all, { from, to }) => {
+      const end = to === null ? now : Math.min(now, Date.parse(to))
+      return all + Math.max(0, end - Math.max(since, Date.parse(from)))
+    }, 0)
+  return still > (now - since) / 2
+}
 
 /** 95 % of the gaps between lines, seconds, at least 1. */
 function usualGap(times: readonly number[]): number {

@@ -1,5 +1,6 @@
 /** What a brief is made of, and what it is: data in, data out, no store. */
 
+import type { SourceGap } from '../../../schemas/types.ts'
 import { cautiousTokens } from './words.ts'
 
 /** What a tracer says of a span. */
@@ -157,6 +158,8 @@ export interface BriefRequest {
   budget: number
   /** Sources that had more rows than were read. */
   cuts?: readonly Cut[]
+  /** When sources took nothing in: what stopped with its source did not stop by itself. */
+  gaps?: readonly SourceGap[]
   /** What is compared with what; the last quarter of an hour with the two hours before it when absent. */
   windows?: Windows
   /** What is known from earlier looks of how texts are worded; of stored rows. */

@@ -9,6 +9,7 @@ import { connectorOf } from '../../sources/connectors/index.ts'
 import { type Counts, Skeletons } from '../brief/brief.ts'
 import type { ContextRow, Wording, Wordings } from '../brief/types.ts'
 import { EntityNames } from '../entity-rules.ts'
+import { SourceGaps } from '../lifecycle.ts'
 import type { Database, Statement } from '../store/handle.ts'
 import { Dictionary, LabelCounts } from '../store/labels.ts'
 import { type Position, RowReader } from '../store/scan.ts'
@@ -21,6 +22,8 @@ export interface ReadContext {
   dictionary: Dictionary
   rows: RowReader
   names: SourceNames
+  /** When sources took nothing in. */
+  gaps: SourceGaps
   cursors: CursorCodec
   counts: LabelCounts
   /** Which names are of one thing. */
@@ -50,6 +53,7 @@ export function createReadContext(db: Database, writable: boolean, cursorSecret:
     dictionary: new Dictionary(db, writable),
     rows: new RowReader(db),
     names: new SourceNames(db),
+    gaps: new SourceGaps(db),
     cursors: new CursorCodec(cursorSecret),
     counts: new LabelCounts(db, false),
     entities: new EntityNames(db),

@@ -1,6 +1,7 @@
 /** Texts and lists in pages that hold no more than a number of tokens. */
 
-import type { InspectedRecord, InspectRequest } from '../../../schemas/types.ts'
+import { gapsSaid } from '../../../schemas/event-line.ts'
+import type { InspectedRecord, InspectRequest, SourceGap } from '../../../schemas/types.ts'
 import type { Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
 import { parseDuration } from '../../model/units.ts'
@@ -14,6 +15,7 @@ import { readDocument, readDocuments } from './documents.ts'
 import { matchingQuery } from './fit.ts'
 import {
   compilePlan,
+  gapsIn,
   type Narrowing,
   type Plan,
   parseInstant,
@@ -139,7 +141,14 @@ const rulesOf = ({ ctx, question, asOf }: Around): EntityRules =>
 export function silenceIn(around: Around, window: { from: number; to: number }): string {
   const { ctx, ceiling } = around
   const { joined } = inspectPlan(around)
-  return silenceOf(ctx, askedOf(around), window, { joined, ceiling, rules: rulesOf(around) })
+  const said = silenceOf(ctx, askedOf(around), window, { joined, ceiling, rules: rulesOf(around) })
+  return [said, gapsSaid(gapsOf(around, window))].filter(Boolean).join('\n')
+}
+
+/** When sources of what is asked for took nothing in. @param window epoch ms */
+export function gapsOf(around: Around, window: { from: number; to: number }): SourceGap[] {
+  const { ctx, ceiling, asOf } = around
+  return gapsIn(ctx, askedOf(around), window, { asOf, ceiling, rules: rulesOf(around) })
 }
 
 export const queryIn = (plan: Plan, from: number, to: number, { ceiling }: Around): Query =>

@@ -4,11 +4,12 @@
  */
 import { ownField } from '../../../schemas/fields-of.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
-import type { JoinedName } from '../../../schemas/types.ts'
+import type { JoinedName, SourceGap } from '../../../schemas/types.ts'
 import type { Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
-import { iso, levelNamed, parseDuration } from '../../model/units.ts'
+import { iso, isoOrNull, levelNamed, parseDuration } from '../../model/units.ts'
 import { type EntityRules, type JoinedThing, type Name, NO_ENTITIES, nameText } from '../entity-rules.ts'
+import type { Gap } from '../lifecycle.ts'
 import type { Database, Statement } from '../store/handle.ts'
 import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
 import { firstPositions, type Query } from '../store/scan.ts'
@@ -453,6 +454,66 @@ export function lastSeenOf(
   return firstPositions(ctx.index.all(), queryOf(plan, EVER, ceiling), 'desc', 1, null)[0]?.ts ?? null
 }
 
+/**
+ * Sources that took nothing in for a part of a window: silence then says nothing of what happened. Of a read with a
+ * selector those that ever brought an event of it; where none did, any of those that could.
+ * @param window epoch ms. @param asOf what was known by then, epoch ms. @param ceiling largest id that the read speaks for
+ */
+export function gapsIn(
+  ctx: ReadContext,
+  { selector, sources, project }: Narrowing,
+  window: { from: number; to: number },
+  { asOf, ceiling, rules }: { asOf: number; ceiling: number; rules: EntityRules },
+): SourceGap[] {
+  return gapsBetween(ctx, { selector, sources, project }, window, { asOf, ceiling, rules }).map(
+    ({ from, to, ...gap }) => ({
+      ...gap,
+      from: iso(from),
+      to: isoOrNull(to),
+    }),
+  )
+}
+
+function gapsBetween(
+  ctx: ReadContext,
+  { selector, sources, project }: Narrowing,
+  window: { from: number; to: number },
+  { asOf, ceiling, rules }: Parameters<typeof gapsIn>[3],
+): Gap[] {
+  const { names } = ctx
+  const all = ctx.gaps.within({ ...window, asOf, version: names.version })
+  if (all.length === 0) return []
+  const members = project?.length ? new Set(projectScope(ctx.db, names, project).members) : null
+  const asked = new Map(
+    [...names.all()].flatMap(({ id, name, deleted, sourceType }): [string, number][] =>
+      deleted ||
+      sourceType === 'reference' ||
+      (sources?.length && !sources.includes(name)) ||
+      (members && !members.has(id))
+        ? []
+        : [[name, id]],
+    ),
+  )
+  const gaps = all.filter(({ source }) => asked.has(source))
+  if (gaps.length === 0 || selector === undefined) return gaps
+  const narrowing = { selector, ...(project === undefined ? {} : { project }) }
+  const plan = compilePlan(narrowing, ctx.db, ctx.dictionary, names, rules)
+  const has = (group: number[]): boolean => {
+    const groups = group.length ? [...plan.groups, group] : plan.groups
+    return (
+      firstPositions(ctx.index.all(), queryOf({ ...plan, groups }, EVER, ceiling), 'desc', 1, null).length > 0
+    )
+  }
+  const bring = new Set(
+    [...new Set(gaps.map(({ source }) => source))].filter((name) =>
+      has([ctx.dictionary.find(SOURCE_LABEL, String(asked.get(name))) ?? NO_LABEL]),
+    ),
+  )
+  return bring.size > 0 || has([]) ? gaps.filter(({ source }) => bring.has(source)) : gaps
+}
+
+/** No event has it. */
+const NO_LABEL = -1
 /** @param seen when the newest event was, epoch ms; null: never */
 export function silenceSaid({ from, to }: { from: number; to: number }, seen: number | null): string {
   if (seen === null) return 'no events in this window, nor at any other time'

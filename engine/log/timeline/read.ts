@@ -4,7 +4,8 @@
  * while writers write skips nothing and sees nothing twice.
  */
 
-import type { JoinedName, ReadRequest } from '../../../schemas/types.ts'
+import { gapsSaid } from '../../../schemas/event-line.ts'
+import type { JoinedName, ReadRequest, SourceGap } from '../../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
 import { iso } from '../../model/units.ts'
@@ -16,6 +17,7 @@ import { type DocumentQuery, readDocuments } from './documents.ts'
 import { classify, type Fitted, Fitting, shapeOf, tokensOf } from './fit.ts'
 import {
   compilePlan,
+  gapsIn,
   joinedBy,
   lastSeenOf,
   type Narrowing,
@@ -106,9 +108,13 @@ function begin(
   const window = resolveWindow(request, cursor.now)
   const rules = cursor.rules === undefined ? NO_ENTITIES : ctx.entities.of(cursor.rules)
   const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names, rules)
+  const { from, shownTo: to } = window
+  const at = { asOf: cursor.now, ceiling: cursor.ceiling, rules }
   return {
     request,
     rules,
+    // Of the window as a whole: the first page tells them.
+    gaps: text === undefined ? gapsIn(ctx, request, { from, to }, at) : [],
     plan,
     joined: tellJoined(plan, ctx, cursor.ceiling),
     window,
@@ -194,6 +200,8 @@ interface Reading {
   joined: JoinedName[]
   /** Which names are of one thing; none where it is read by the given labels alone. */
   rules: EntityRules
+  /** When sources of it took nothing in. */
+  gaps: readonly SourceGap[]
   window: Window
   query: Query
   cursor: Cursor
@@ -327,7 +335,7 @@ function answer(
     page.isCut ? 'no such events so far' : nothingSaid(reading, seen),
   )
   return {
-    payload: notice === null ? timeline : `${timeline.trimEnd()}\n${notice}\n`,
+    payload: [timeline.trimEnd(), notice, gapsSaid(reading.gaps)].filter(Boolean).join('\n').concat('\n'),
     count: rows.length,
     sources: [...new Set(rows.map((row) => row.source))].sort(),
     rows,
@@ -341,6 +349,7 @@ function answer(
     ...(reading.joined.length ? { joined: reading.joined } : {}),
     ...(seen === undefined ? {} : { last_seen: seen === null ? null : iso(seen) }),
     ...(notice === null ? {} : { notice }),
+    ...(reading.gaps.length ? { gaps: [...reading.gaps] } : {}),
   }
 }
 
@@ -386,9 +395,9 @@ function* answerFitted(
   const heading = renderHeading(request.selector, request.sources, window.name, alsoOf(reading))
   const above = tokensOf(renderTimeline(heading, []))
   // What is said of a search that stopped early, which is known only then.
-  const reserved = plan.filter
-    ? tokensOf(stoppedAt(reading, { rows: [], next: { ts: window.from, id: 0 } }))
-    : 0
+  const gaps = tokensOf(gapsSaid(reading.gaps))
+  const reserved =
+    gaps + (plan.filter ? tokensOf(stoppedAt(reading, { rows: [], next: { ts: window.from, id: 0 } })) : 0)
   const withRaw = request.include_payload === true
   const fitting = new Fitting(
     Math.max(1, maxTokens - above - reserved - 1),
@@ -420,7 +429,7 @@ function* answerFitted(
     tokens:
       rows.length === 0
         ? tokensOf(answered.payload)
-        : fitted.tokens + above + tokensOf(answered.notice ?? ''),
+        : fitted.tokens + above + gaps + tokensOf(answered.notice ?? ''),
     omitted: countOmitted(ctx, reading, fitted.left, page.next),
   }
 }

@@ -1,4 +1,5 @@
 /** Counts of a label's values in a window against the window before it, biggest change first. */
+import { gapsSaid } from '../../../schemas/event-line.ts'
 import { ownField } from '../../../schemas/fields-of.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
 import { escapeLine } from '../../../schemas/plain-text.ts'
@@ -8,6 +9,7 @@ import type {
   HistogramResult,
   LabelFacet,
   LabelValue,
+  SourceGap,
   StatsRequest,
   StatsResult,
   StatsRow,
@@ -22,6 +24,7 @@ import type { ReadContext } from './context.ts'
 import { eachLabelled, eachRow, labelsNamed, matchingQuery } from './fit.ts'
 import {
   compilePlan,
+  gapsIn,
   labelNames,
   lastSeenOf,
   parseInstant,
@@ -72,7 +75,12 @@ export function* statsInSteps(
   yield* countLabels(ctx, query, request.by, counts)
   const joined = tellJoined(plan, ctx, ceiling)
   const table = { ...tabulate(request, window, counts.of), ...(joined.length ? { joined } : {}) }
-  if (table.values > 0) return table
+  const gaps = gapsIn(ctx, { ...request, selector: request.where }, both, {
+    asOf: asOf ?? now,
+    ceiling,
+    rules,
+  })
+  if (table.values > 0) return withGaps(table, gaps)
   const asked = [request.by, ...Object.keys(request.where ?? {})]
   const wanted = asked.filter((name) => name !== 'key_value' && !Object.hasOwn(BUILT_IN, name))
   const isHinted = !request.project?.length
@@ -82,8 +90,12 @@ export function* statsInSteps(
   ].filter((one) => one !== null)
   const notice =
     unknownLabels(ctx.db, ctx.names, [...new Set(wanted)], isHinted) ?? (told.length ? told.join('; ') : null)
-  return notice === null ? table : { ...table, stats: `${table.stats}\n${notice}`, notice }
+  return withGaps(notice === null ? table : { ...table, stats: `${table.stats}\n${notice}`, notice }, gaps)
 }
+
+/** What fell because its source took nothing in looks like what stopped by itself. */
+const withGaps = (table: StatsResult, gaps: SourceGap[]): StatsResult =>
+  gaps.length ? { ...table, stats: `${table.stats}\n${gapsSaid(gaps)}`, gaps } : table
 
 /** Where no event of the two windows has the labels: when one had them last. @returns null: some have, or none were asked for */
 function silenceWhere(

@@ -91,6 +91,10 @@ it('one is one, and what is said twice is said once', async () => {
   await shop.svc.post(`/ingest/${ingest_key}`, { type: 'info', message: 'hello' })
   await shop.svc.post('/api/sources/once/pause', {})
   expect((await called(client, 'list_sources')).text).toMatch(/^once \(webhook, paused\): 1 event, last /m)
+  shop.svc.clock.at += 1_000
+  const { text, content } = await called(client, 'read', { sources: ['once'] })
+  expect(text).toContain('once took nothing in since ')
+  expect(content.gaps).toEqual([{ source: 'once', why: 'paused', from: expect.any(String), to: null }])
   const fields = (await called(client, 'source_fields', { name: 'once' })).text
   expect(fields).toMatch(/^1 event looked at\n/)
   expect(fields).toContain('message: in 100 %, 1 value; hello')

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { inspectInSteps } from '../../../../engine/agents/inspect.ts'
 import { changePoints } from '../../../../engine/agents/inspect-series.ts'
 import { cautiousTokens } from '../../../../engine/log/brief/brief.ts'
+import { advance } from '../../../../engine/log/lifecycle.ts'
 import { atOnce } from '../../../../engine/log/steps.ts'
 import type { InspectQuestion } from '../../../../engine/log/timeline/inspect-pages.ts'
 import { addSource, event, openHarness, T0 } from '../../log/store/store-harness.ts'
@@ -120,6 +121,36 @@ describe('issue 17, 2.3: changed', () => {
     expect(tokens).toBeLessThanOrEqual(600)
     expect(() => inspect({ tool: 'changed', window: '10s' })).toThrow(/at least 1m/)
     expect(() => inspect({ tool: 'changed', window: '20d', baseline: '20d' })).toThrow(/at most 30d together/)
+  })
+})
+
+describe('what stopped with its source', () => {
+  it('is not told as stopped: that the source took nothing in is said instead', () => {
+    const harness = openHarness()
+    const { store, ctx } = harness
+    const labels = [{ name: 'service', field: 'service', primary: true }]
+    const [logs, other] = ['logs', 'other'].map((name) => addSource(store, name, labels))
+    const lines = (minutes: number, text: string) =>
+      Array.from({ length: minutes * 12 }, (_, i) =>
+        event({ service: 'shop' }, T0 + i * 5_000, { text: `${text} ${i}`, eventType: 'info' }),
+      )
+    harness.append(lines(170, 'served'), { sourceId: logs! })
+    harness.append(lines(180, 'billed'), { sourceId: other! })
+    const ask = (tool: 'changed' | 'series' | 'sources', window = '10m') => {
+      const asked = { projects: [], now: NOW, isRedacted: true }
+      const { heading, text } = atOnce(inspectInSteps(ctx, { tool, window }, asked))
+      return `${heading}\n${text}`
+    }
+    expect(ask('changed')).toMatch(/STOPPED: .*: served/)
+    const by = { id: 'key', name: 'ada' }
+    store.tx(() =>
+      advance(store.db, { kind: 'source', id: logs!, name: 'logs' }, 'pause', by, T0 + 170 * MINUTE),
+    )
+    const gap = 'logs took nothing in since 2026-11-20T14:50:00.000Z (paused)'
+    expect(ask('changed')).toContain(gap)
+    expect(ask('changed')).not.toContain('STOPPED')
+    expect(ask('series', '1h')).toContain(gap)
+    expect(ask('sources', '5m')).toContain(`logs: nothing in this window; ${gap}`)
   })
 })
 

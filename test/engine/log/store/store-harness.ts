@@ -1,6 +1,6 @@
 /** A store with its index and no engine around it, for tests of the core. */
 import { Packer, type PreparedEvent } from '../../../../engine/log/ingest/packed.ts'
-
+import { firstSnapshot } from '../../../../engine/log/lifecycle.ts'
 import { Appender, sizeOfBatch } from '../../../../engine/log/store/append.ts'
 import { type OpenStore, openStore } from '../../../../engine/log/store/open.ts'
 import { createReadContext, type ReadContext } from '../../../../engine/log/timeline/context.ts'
@@ -17,8 +17,9 @@ export interface StoreHarness {
 
 export function addSource(store: OpenStore, name: string, labels: unknown[] = []): number {
   const sql =
-    "INSERT INTO sources (name, connector, poll, config, snapshot, created_at, updated_at) VALUES (?, 'webhook', '5s', ?, '{\"value\":\"active\"}', 0, 0)"
-  return Number(store.db.prepare(sql).run(name, JSON.stringify({ labels })).lastInsertRowid)
+    "INSERT INTO sources (name, connector, poll, config, snapshot, created_at, updated_at) VALUES (?, 'webhook', '5s', ?, ?, 0, 0)"
+  const config = JSON.stringify({ labels })
+  return Number(store.db.prepare(sql).run(name, config, firstSnapshot('source')).lastInsertRowid)
 }
 
 export function openHarness(file: string | null = null): StoreHarness {

@@ -1,7 +1,10 @@
 /** Issue 16, C2, over HTTP and in the command: an answer with nothing in the window says when there was something. */
 import { describe, expect, it } from 'vitest'
+import { advance } from '../../../../engine/log/lifecycle.ts'
+import { atOnce } from '../../../../engine/log/steps.ts'
 import { tokensOf } from '../../../../engine/log/timeline/fit.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
+import { statsInSteps } from '../../../../engine/log/timeline/stats.ts'
 import type { ReadRequest } from '../../../../schemas/types.ts'
 import { addSource, event, openHarness, T0 } from '../store/store-harness.ts'
 
@@ -88,5 +91,63 @@ describe('C2: a read of an empty window', () => {
     const first = read({ window: '2d', limit: 1 })
     expect(first).not.toHaveProperty('last_seen')
     expect(read({ window: '2d', limit: 1, cursor: first.next_cursor! })).not.toHaveProperty('last_seen')
+  })
+})
+
+describe('a window in which a source took nothing in', () => {
+  /** Pauses or resumes at minutes after the newest event of `world`. */
+  function paused() {
+    const opened = world()
+    const { store, ctx } = opened
+    const id = ctx.names.idsOf('app')[0] ?? 1
+    const move = (event: 'pause' | 'resume', at: number) =>
+      store.tx(() =>
+        advance(store.db, { kind: 'source', id, name: 'app' }, event, { id: 'key', name: 'ada' }, at),
+      )
+    return { ...opened, move }
+  }
+  const at = (ms: number) => new Date(ms).toISOString()
+  const SAID = 'that events of then are missing says nothing of what happened'
+
+  it('says so of a source that brought events of it, and since when', () => {
+    const { read, move } = paused()
+    move('pause', NOW - 2 * HOUR)
+    const { gaps, payload } = read({})
+    expect(gaps).toEqual([{ source: 'app', why: 'paused', from: at(NOW - 2 * HOUR), to: null }])
+    expect(payload).toContain(`\napp took nothing in since ${at(NOW - 2 * HOUR)} (paused): ${SAID}\n`)
+    expect(read({ selector: { service: 'cart' } })).not.toHaveProperty('gaps')
+    expect(read({ selector: undefined, sources: ['other'] })).not.toHaveProperty('gaps')
+    expect(read({ selector: { service: 'nobody' } }).gaps).toHaveLength(1)
+  })
+
+  it('says only what lies in the window, as it was known at the instant asked about', () => {
+    const { read, move } = paused()
+    move('pause', NOW - 3 * HOUR)
+    move('resume', NOW - 2 * HOUR)
+    expect(read({})).not.toHaveProperty('gaps')
+    const over = `from ${at(NOW - 3 * HOUR)} to ${at(NOW - 2 * HOUR)} (paused)`
+    expect(read({ window: '4h' }).payload).toContain(over)
+    const before = read({ as_of: at(NOW - 2.5 * HOUR) })
+    expect(before.gaps).toEqual([{ source: 'app', why: 'paused', from: at(NOW - 3 * HOUR), to: null }])
+    expect(read({ as_of: at(NOW - 4 * HOUR) })).not.toHaveProperty('gaps')
+  })
+
+  it('counts it into the budget, and says it on the first page alone', () => {
+    const { read, move, append } = paused()
+    append(Array.from({ length: 30 }, (_, i) => event({ service: 'checkout', n: `${i}` }, NOW - i * 1_000)))
+    move('pause', NOW - HOUR / 2)
+    const first = read({ max_tokens: 300 })
+    expect(first.payload).toContain(SAID)
+    expect(first.tokens).toBeLessThanOrEqual(300)
+    expect(tokensOf(first.payload)).toBeLessThanOrEqual(300)
+    expect(read({ max_tokens: 300, cursor: first.next_cursor! })).not.toHaveProperty('gaps')
+  })
+
+  it('is told by counts, too, where a value fell for want of its source', () => {
+    const { ctx, move } = paused()
+    move('pause', NOW - HOUR / 2)
+    const counted = atOnce(statsInSteps(ctx, { by: 'service', window: '1h' }, NOW))
+    expect(counted.stats).toContain('app took nothing in since')
+    expect(counted.gaps).toHaveLength(1)
   })
 })

@@ -60,6 +60,28 @@ describe('what a poll brought', () => {
     expect(await cursorOf(engine, time)).toBe('next')
   })
 
+  it('is missing while polls fail: a read says since when, and until when', async () => {
+    const { engine, due, settle, time } = await opened()
+    await settle({ items: ['{"id":1,"host":"a"}'] })
+    const fail = async () => {
+      time.advance(3_600_000)
+      const [one] = await due()
+      const now = time.now()
+      await engine.settlePoll({ ...one!, began: now, ended: now, error: 'down', retryAfterMs: 0, random: 0 })
+    }
+    const gaps = async () => (await engine.read({ selector: { host: 'a' }, window: '1d' })).gaps
+    await fail()
+    expect(await gaps()).toBeUndefined()
+    await fail()
+    await fail()
+    const from = new Date(time.now() - 3_600_000).toISOString()
+    expect(await gaps()).toEqual([{ source: 'api', why: 'polls_fail', from, to: null }])
+    time.advance(3_600_000)
+    await settle({ items: ['{"id":2,"host":"a"}'] })
+    const to = new Date(time.now()).toISOString()
+    expect(await gaps()).toEqual([{ source: 'api', why: 'polls_fail', from, to }])
+  })
+
   it('may be nothing: cursor and health are stored all the same', async () => {
     const { engine, settle, time, health } = await opened()
     expect(await health('api')).toMatchObject({ status: 'starting', last_poll_at: null, polls: 0 })
