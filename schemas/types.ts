@@ -1298,7 +1298,10 @@ export interface AskStartersResult {
   }[]
 }
 /** Everything that is declared, by name: sources, triggers, agents, MCP servers, skills and projects. */
-export interface AskCallCatalog {}
+export interface AskCallCatalog {
+  /** Cursor of the answer before: its next page. */
+  cursor?: string
+}
 /**
  * What is unusual of a window against the time before it: requests that took another path, changes, numbers that moved, lines that are new, risen or stopped. The quickest way to a cause.
  */
@@ -1330,6 +1333,8 @@ export interface AskCallChanged {
 export interface AskCallDescribe {
   /** kind:name, such as source:app, trigger:errors, agent:triage, project:Shop, run:run_1a2b or firing:1a2b. */
   handle: string
+  /** Cursor of the answer before: its next page. */
+  cursor?: string
 }
 /** Whether what a template needs is there: looks at the environment, the sources and addresses. */
 export interface AskCallDetectTemplate {
@@ -1357,6 +1362,8 @@ export interface AskCallEntities {
   prefix?: string
   /** How many values, 50 unless said. */
   limit?: number
+  /** Cursor of the answer before: its next page. */
+  cursor?: string
 }
 /**
  * One event, whole: its labels and its payload as it was received, in pages. For stack traces, diffs and what a line cuts off.
@@ -1416,13 +1423,24 @@ export interface AskCallLabels {
 export interface AskCallListConnectors {
   /** Only this one, with its whole schema. */
   connector?: string
+  /** Cursor of the answer before: its next page. */
+  cursor?: string
 }
 /** Projects: state, what they hold, and where they stand today. */
-export interface AskCallListProjects {}
+export interface AskCallListProjects {
+  /** Cursor of the answer before: its next page. */
+  cursor?: string
+}
 /** Every source: connector, state, labels, how many events it stored and when the last one came. */
-export interface AskCallListSources {}
+export interface AskCallListSources {
+  /** Cursor of the answer before: its next page. */
+  cursor?: string
+}
 /** Templates that projects are made from, with their parameters. */
-export interface AskCallListTemplates {}
+export interface AskCallListTemplates {
+  /** Cursor of the answer before: its next page. */
+  cursor?: string
+}
 /** Shows the person a card with a new agent; nothing changes until they apply it, and it starts switched off. */
 export interface AskCallProposeAgent {
   /** Agent. */
@@ -1868,6 +1886,8 @@ export interface AskCallSeries {
 export interface AskCallSourceFields {
   /** Source. */
   name: string
+  /** Cursor of the answer before: its next page. */
+  cursor?: string
 }
 /** How often each value of a label came in a window, against the window before it: what changed most is first. */
 export interface AskCallStats {

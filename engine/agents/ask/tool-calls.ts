@@ -3,9 +3,11 @@
 import { namedEntity } from '../../../schemas/entity-word.ts'
 import { ownField } from '../../../schemas/fields-of.ts'
 import { check } from '../../../schemas/index.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import { askToolSchema } from '../../../schemas/tools.ts'
 import type { AskProposal, Source } from '../../../schemas/types.ts'
 import { fail, SvcError } from '../../errors.ts'
+import { cursorOf, placeOf } from '../../log/timeline/inspect-pages.ts'
 import type { EngineCalls } from '../../roles/calls.ts'
 import type { ToolCall, ToolSpec } from '../models/types.ts'
 import { stats as countBy, isLookTool, look, read as readWithin } from '../runs/own-tools.ts'
@@ -76,8 +78,6 @@ const only = <T, K extends keyof T>(answer: T, ...fields: readonly K[]): Pick<T,
 
 /* Tools that say what is declared on the instance. */
 
-const SCHEMA_OF = 40
-
 /** Without the address events are sent to: who knows it can send. */
 const told = ({ ingest_key: _key, accepts: _accepts, ...source }: Source) => source
 
@@ -97,12 +97,10 @@ const listConnectors: ToolCallOf = async ({ connector }: { connector?: string },
         fail('not_found', `no connector is named ${connector}; there are ${Object.keys(all).join(', ')}`),
     }
   return {
-    found: Object.entries(all)
-      .slice(0, SCHEMA_OF)
-      .map(([kind, { mode, discover, fields }]) => ({
-        ...{ connector: kind, mode, discover },
-        fields: fields.map((field) => only(field, 'name', 'required', 'secret')),
-      })),
+    found: Object.entries(all).map(([kind, { mode, discover, fields }]) => ({
+      ...{ connector: kind, mode, discover },
+      fields: fields.map((field) => only(field, 'name', 'required', 'secret')),
+    })),
   }
 }
 
@@ -219,7 +217,7 @@ const recentEvents: ToolCallOf = async (
 ) => ({
   found: (await reads.sourceEvents(name, limit)).map((event) => ({
     ...only(event, 'id', 'event_time', 'event_type', 'labels', 'text'),
-    ...(event.raw === undefined ? {} : { item: event.raw.slice(0, EVENT_MAX) }),
+    ...(event.raw === undefined ? {} : { item: shortened(event.raw, EVENT_MAX) }),
   })),
 })
 
@@ -235,22 +233,23 @@ const findings: ToolCallOf = async (
   }: { project?: string; entity?: string; agent?: string; limit?: number },
   { reads },
 ) => {
-  const words = project ? [project] : (await reads.listProjects()).slice(0, PROJECTS_MAX).map(({ id }) => id)
+  const all = project ? [project] : (await reads.listProjects()).map(({ id }) => id)
+  const words = all.slice(0, PROJECTS_MAX)
   const of = { entity: entityValue(entity), agent, limit }
-  const all = await Promise.all(words.map((word) => reads.projectFindings(word, of)))
-  const byRun = new Map(all.flatMap((one) => one.findings).map((finding) => [finding.run_id, finding]))
+  const answers = await Promise.all(words.map((word) => reads.projectFindings(word, of)))
+  const byRun = new Map(answers.flatMap((one) => one.findings).map((finding) => [finding.run_id, finding]))
+  const newest = [...byRun.values()].sort((a, b) => (a.at < b.at ? 1 : -1)).slice(0, limit)
+  const findings = newest.map((found) => ({
+    ...only(found, 'run_id', 'agent', 'entity', 'verdict', 'headline', 'next_step'),
+    finding: shortened(found.finding, NOTE_MAX),
+    at: found.at,
+    claims: found.verified,
+    handled: found.handled !== null,
+    mark: found.mark?.mark ?? null,
+  }))
+  const left = all.length - words.length
   return {
-    found: [...byRun.values()]
-      .sort((a, b) => (a.at < b.at ? 1 : -1))
-      .slice(0, limit)
-      .map((found) => ({
-        ...only(found, 'run_id', 'agent', 'entity', 'verdict', 'headline', 'next_step'),
-        finding: found.finding.slice(0, NOTE_MAX),
-        at: found.at,
-        claims: found.verified,
-        handled: found.handled !== null,
-        mark: found.mark?.mark ?? null,
-      })),
+    found: left ? { findings, not_looked_at: `${countWords(left, 'more project')}: name one` } : findings,
   }
 }
 
@@ -377,7 +376,10 @@ export async function callTool(
   if (fault) return failed(fault)
   try {
     const answer = await call(args, world)
-    if ('found' in answer) return { text: fence(world.marker, cutJson(answer.found)), isError: false }
+    if ('found' in answer) {
+      const isPaged = Object.hasOwn((spec.input as { properties: object }).properties, 'cursor')
+      return { text: fence(world.marker, pageOfFound(answer.found, isPaged ? args : null)), isError: false }
+    }
     const { told, isError = false, proposal } = answer
     return { text: told, isError, ...(proposal ? { proposal } : {}) }
   } catch (error) {
@@ -389,8 +391,30 @@ export async function callTool(
 
 const failed = (text: string): Called => ({ text: `tool error: ${text}`, isError: true })
 
-function cutJson(value: unknown): string {
-  const text = JSON.stringify(value)
-  const left = text.length - RESULT_MAX
-  return left > 0 ? `${text.slice(0, RESULT_MAX)}\n… ${left} more characters: ask for less at a time` : text
+const shortened = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max)}…` : text)
+
+/**
+ * A page of what was found; one that is too long for a page has a line for each entry, and is cut between two.
+ * @param args null: the tool takes no cursor, and is to be asked for less
+ */
+function pageOfFound(found: unknown, args: { cursor?: string } | null): string {
+  const whole = JSON.stringify(found)
+  const from = placeOf(args ?? {})
+  if (from === 0 && whole.length <= RESULT_MAX) return whole
+  const text = linesOfJson(found)
+  const end = from + RESULT_MAX
+  if (end >= text.length) return text.slice(from)
+  const between = text.lastIndexOf('\n', end) + 1
+  const next = between > from + RESULT_MAX / 2 ? between : end
+  const how = args ? `call again with cursor ${cursorOf(next)}` : 'ask for less at a time'
+  return `${text.slice(from, next).trimEnd()}\n… ${countWords(text.length - next, 'more character')}: ${how}`
+}
+
+function linesOfJson(value: unknown): string {
+  if (Array.isArray(value)) return `[\n${value.map((one) => JSON.stringify(one)).join(',\n')}\n]`
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  const fields = Object.entries(value).map(
+    ([name, one]) => `${JSON.stringify(name)}:${Array.isArray(one) ? linesOfJson(one) : JSON.stringify(one)}`,
+  )
+  return `{\n${fields.join(',\n')}\n}`
 }

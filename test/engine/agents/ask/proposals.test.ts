@@ -187,4 +187,29 @@ describe('what a tool shows', () => {
     expect(sent.length).toBeLessThan(24_000)
     expect(sent).toContain('more characters')
   })
+
+  it('comes in pages where it is a list: 201 sources are all read, each once, and what is left is said', async () => {
+    const [one] = await (await open()).engine.listSources()
+    const many = Array.from({ length: 201 }, (_, i) => ({ ...one!, name: `source-${i}` }))
+    const world = await openAskWorld({ reads: { listSources: async () => many } })
+    const asked = async (args: Record<string, unknown>) => {
+      world.models.reply('m1', [
+        { calls: [{ name: 'list_sources', id: 'a', arguments: args }] },
+        { text: 'ok' },
+      ])
+      await world.asked('look')
+      const [result] = world.models.requests.at(-1)!.body.messages.at(-1).content as { content: string }[]
+      return typeof result!.content === 'string' ? result!.content : JSON.stringify(result!.content)
+    }
+    const seen: string[] = []
+    let args: { cursor?: string } = {}
+    for (let page = 0; page < 50; page++) {
+      const said = await asked(args)
+      seen.push(...[...said.matchAll(/name\\*":\\*"(source-\d+)/g)].map(([, name]) => name!))
+      const next = /[\d,]+ more characters?: call again with cursor (at:\d+)/.exec(said)?.[1]
+      if (next === undefined) break
+      args = { cursor: next }
+    }
+    expect(seen).toEqual(many.map(({ name }) => name))
+  })
 })
