@@ -46,6 +46,7 @@ import { checkGoal, checkProjectName, nameFault } from '../projects/project-spec
 import {
   freeName,
   isFields,
+  leftOutOf,
   type NamedSection,
   readPlan,
   turnKnobs,
@@ -85,6 +86,7 @@ export function checkPlan(
   const named = withFreeNames(read, (section, name) => world.has(KINDS[section], name))
   let plan: Plan = { ...named, name: named.name && freeName(named.name, world.isProject, ' ') }
   checkWho(given, report)
+  problems.push(...leftOutOf(given))
   if (!plan.goal) report('plan', 'goal is required: what it is for, in one line')
   else heeding(report, 'plan', () => checkGoal(plan.goal))
   if (!plan.name) report('plan', 'name is required: the name of the project')

@@ -421,6 +421,8 @@ interface PlanningFacts {
   tools: { name: string; host: string }[]
   skills: { name: string; description: string }[]
   triggers: string[]
+  /** How many more of each there are than are named. */
+  left: Record<'agents' | 'tools' | 'skills' | 'triggers', number>
 }
 
 const LISTED_MAX = 100
@@ -430,7 +432,6 @@ function factsOf({ sources, kinds }: Declared): PlanningFacts {
     sources: sources
       .live()
       .filter(({ connector }) => !connector.internal)
-      .slice(0, LISTED_MAX)
       .map(({ name, connector, config }) => {
         const labels = (config.labels ?? []) as Label[]
         return {
@@ -451,8 +452,16 @@ function factsOf({ sources, kinds }: Declared): PlanningFacts {
       .slice(0, LISTED_MAX)
       .map(({ name, doc }) => ({ name, description: String(doc.description ?? '').slice(0, 200) })),
     triggers: namesOf(kinds.trigger.list()),
+    left: {
+      agents: leftOf(kinds.agent.list()),
+      tools: leftOf(kinds.mcp_server.list()),
+      skills: leftOf(kinds.skill.list()),
+      triggers: leftOf(kinds.trigger.list()),
+    },
   }
 }
+
+const leftOf = (all: readonly unknown[]): number => Math.max(0, all.length - LISTED_MAX)
 
 const namesOf = (all: readonly { name: string }[]): string[] =>
   all.slice(0, LISTED_MAX).map(({ name }) => name)

@@ -14,6 +14,7 @@ import type {
   Plan,
   PlanAgent,
   PlanKnob,
+  PlanProblem,
   PlanSkill,
   PlanTool,
   PlanWake,
@@ -37,6 +38,32 @@ const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value.slice(0, SECTION_MAX) : [])
 const rowsOf = (value: unknown): Fields[] => listOf(value).filter(isFields)
 const textsOf = (value: unknown): string[] => listOf(value).map(plainLine).filter(Boolean)
+
+/** Lists of a plan, and of the rows of each, of which no more than the first `SECTION_MAX` entries are read. */
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  ...{ watches: [], wakes: ['sources', 'filters'], tools: [], skills: [] },
+  agents: ['verdicts', 'handoffs', 'mcp_servers'],
+}
+
+/** What is left out of a plan, in sentences: a part that is not read would otherwise be missing without a word. */
+export function leftOutOf(given: unknown): PlanProblem[] {
+  const plan = fieldsOf(given)
+  const left = (where: string, name: string, list: unknown): PlanProblem[] =>
+    Array.isArray(list) && list.length > SECTION_MAX
+      ? [
+          {
+            where,
+            message: `${name} has ${list.length} entries; a plan takes ${SECTION_MAX} at most, so ${list.length - SECTION_MAX} more cannot be in it`,
+          },
+        ]
+      : []
+  return Object.entries(LISTS).flatMap(([section, fields]) => [
+    ...left(section, section, plan[section]),
+    ...rowsOf(plan[section]).flatMap((row, i) =>
+      fields.flatMap((field) => left(section, `${section}[${i}].${field}`, row[field])),
+    ),
+  ])
+}
 
 /** @param given any JSON value. @param goal of the draft, where the plan says none. */
 export function readPlan(given: unknown, goal = ''): Plan {

@@ -3,6 +3,7 @@
  * follows each to its end. What it has in memory decides nothing; a daemon that is killed leaves drafts
  * that a person plans again.
  */
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { Connector, Plan } from '../../../schemas/types.ts'
 import {
   type Choice,
@@ -294,14 +295,21 @@ function firstMessage(job: PlanningJob): string {
       fence(
         marker,
         [
-          ...facts.sources.map(
-            ({ name, connector, labels, primary, events }) =>
-              `source ${name} (${connector}, ${events} events), labels: ${labels.map((label) => (label === primary ? `${label} (primary)` : label)).join(', ') || 'none'}`,
-          ),
+          ...facts.sources
+            .slice(0, SOURCES_TOLD)
+            .map(
+              ({ name, connector, labels, primary, events }) =>
+                `source ${name} (${connector}, ${events} events), labels: ${labels.map((label) => (label === primary ? `${label} (primary)` : label)).join(', ') || 'none'}`,
+            ),
+          ...moreOf(facts.sources.length - SOURCES_TOLD, 'source', ': list_sources has all'),
           ...facts.tools.map(({ name, host }) => `MCP server ${name} (${host})`),
+          ...moreOf(facts.left.tools, 'MCP server'),
           ...facts.skills.map(({ name, description: about }) => `skill ${name}: ${about}`),
+          ...moreOf(facts.left.skills, 'skill'),
           facts.agents.length ? `agents: ${facts.agents.join(', ')}` : 'no agents',
+          ...moreOf(facts.left.agents, 'agent'),
           ...(facts.triggers.length ? [`triggers: ${facts.triggers.join(', ')}`] : []),
+          ...moreOf(facts.left.triggers, 'trigger'),
         ].join('\n'),
       ),
     ].join('\n'),
@@ -314,6 +322,12 @@ function firstMessage(job: PlanningJob): string {
     )
   return parts.join('\n\n')
 }
+
+/** Sources that the first message names; each is a line. */
+const SOURCES_TOLD = 100
+
+const moreOf = (left: number, noun: string, how = ', which are not named here'): string[] =>
+  left > 0 ? [`and ${countWords(left, `more ${noun}`)}${how}`] : []
 
 /** A plan as propose_plan takes it: what is derived is left out. */
 function asProposed(plan: Plan): object {
@@ -412,14 +426,24 @@ function planningTools(job: Pick<PlanningJob, 'facts'>): ToolSpec[] {
         {
           name: 'list_sources',
           description: 'The sources that are here, with their labels.',
-          input: nothing,
+          input: {
+            type: 'object',
+            properties: { contains: text('Only those whose name has this in it.') },
+          },
         },
         {
           name: 'source_fields',
           description: 'What a source sends: the fields and labels of its newest events, and some of them.',
           input: {
             type: 'object',
-            properties: { source: { type: 'string', enum: names, description: 'Name of the source.' } },
+            properties: {
+              source: {
+                type: 'string',
+                // A list of thousands would be told with each call.
+                ...(names.length > SOURCES_TOLD ? {} : { enum: names }),
+                description: 'Name of the source.',
+              },
+            },
             required: ['source'],
           },
         },
@@ -501,7 +525,7 @@ async function lookAt(
     const { templates } = await port.listTemplates()
     return { content: templates.map(({ title, sentence }) => `- ${title}: ${sentence}`).join('\n') || 'none' }
   }
-  if (name === 'list_sources') return { content: fence(job.marker, JSON.stringify(job.facts.sources)) }
+  if (name === 'list_sources') return { content: fence(job.marker, sourcesText(job, given)) }
   if (name !== 'source_fields') return { content: `no tool is named ${name.slice(0, 64)}`, isError: true }
   const source = String(given.source ?? '')
   if (!job.facts.sources.some((known) => known.name === source))
@@ -513,6 +537,22 @@ async function lookAt(
     if (!(error instanceof SvcError)) throw error
     return { content: fence(job.marker, error.message), isError: true }
   }
+}
+
+/** As many as an answer holds; how to find the others is said. */
+function sourcesText({ facts }: PlanningJob, { contains }: Record<string, unknown>): string {
+  const wanted = typeof contains === 'string' ? contains.trim().toLowerCase() : ''
+  const all = facts.sources.filter(({ name }) => name.toLowerCase().includes(wanted))
+  const lines: string[] = []
+  let length = 0
+  for (const source of all) {
+    const line = JSON.stringify(source)
+    length += line.length + 1
+    if (length > RESULT_MAX) break
+    lines.push(line)
+  }
+  const left = moreOf(all.length - lines.length, 'source', ': call again with contains, a part of the name')
+  return [...lines, ...left].join('\n') || 'none'
 }
 
 /** No default and no choice of a secret is told. */
@@ -535,7 +575,6 @@ function connectorsText(connectors: Record<string, Connector>): string {
       ].join('\n')
     })
     .join('\n\n')
-    .slice(0, RESULT_MAX)
 }
 
 async function fieldsText(source: string, port: PlanningReads): Promise<string> {
@@ -543,14 +582,21 @@ async function fieldsText(source: string, port: PlanningReads): Promise<string> 
     port.sourceFields(source, 200),
     port.sourceEvents(source, EVENTS_SHOWN),
   ])
-  return JSON.stringify({
-    looked_at: sampled,
-    fields: fields.slice(0, FIELDS_SHOWN),
-    labels,
-    newest: events.map(({ event_type, text: line, labels: stamped }) => ({
-      event_type,
-      text: line.slice(0, TEXT_MAX),
-      labels: stamped,
-    })),
-  }).slice(0, RESULT_MAX)
+  return shortened(
+    JSON.stringify({
+      looked_at: sampled,
+      fields: fields.slice(0, FIELDS_SHOWN),
+      ...(fields.length > FIELDS_SHOWN ? { fields_not_shown: fields.length - FIELDS_SHOWN } : {}),
+      labels,
+      newest: events.map(({ event_type, text: line, labels: stamped }) => ({
+        event_type,
+        text: shortened(line, TEXT_MAX),
+        labels: stamped,
+      })),
+    }),
+    RESULT_MAX,
+  )
 }
+
+const shortened = (said: string, max: number): string =>
+  said.length > max ? `${said.slice(0, max)}… (${said.length - max} more characters)` : said

@@ -286,3 +286,46 @@ it('asks for a model before anything is kept, and needs none for a plan written 
   const saved = await world.engine.saveSetup(project.id, { plan: proposal() }, BY)
   expect(saved).toMatchObject({ problems: [], planning: { state: 'done' } })
 })
+
+it('is shown all there is to plan with, or told how much it is not shown', async () => {
+  const world = await open()
+  for (let n = 0; n < 200; n++)
+    await world.engine.createSource(
+      { name: `feed-${String(n).padStart(3, '0')}`, connector: 'webhook', config: {} },
+      BY,
+      false,
+    )
+  world.models.reply('m1', [
+    {
+      calls: [
+        { name: 'list_connectors', arguments: {} },
+        { name: 'list_sources', arguments: {} },
+        { name: 'list_sources', arguments: { contains: 'FEED-19' } },
+        { name: 'source_fields', arguments: { source: 'feed-199' } },
+      ],
+    },
+    propose(),
+  ])
+  await world.planned(await world.draft(GOAL))
+  const [first, second] = world.models.requests.map(({ body }) => JSON.stringify(body.messages))
+  expect(first).toContain('and 101 more sources: list_sources has all')
+  for (const kind of Object.keys(await world.engine.listConnectors()))
+    expect(second, kind).toContain(`## ${kind} (`)
+  expect(second!.match(/name\\+":\\+"feed-19\d/g)?.length).toBeGreaterThanOrEqual(10)
+  expect(second).not.toContain('no source is named')
+})
+
+it('that names more than a plan takes is told what is left out', async () => {
+  const world = await open()
+  const many = Array.from({ length: 201 }, () => ({ existing: true, name: 'app' }))
+  const sources = Array.from({ length: 21 }, (_, i) => `s${i}`)
+  const { plan, problems } = await world.engine.checkSetup({
+    plan: proposal({ watches: many, wakes: [{ ...proposal().wakes[0], sources }] }) as never,
+  })
+  expect(plan.watches).toHaveLength(20)
+  const messages = problems.map(({ message }) => message)
+  expect(messages).toContain('watches has 201 entries; a plan takes 20 at most, so 181 more cannot be in it')
+  expect(messages).toContain(
+    'wakes[0].sources has 21 entries; a plan takes 20 at most, so 1 more cannot be in it',
+  )
+})
