@@ -11,6 +11,12 @@ export const countWords = (n: number, noun: string, many = `${noun}s`): string =
 export const listWords = (words: readonly string[]): string =>
   words.length < 3 ? words.join(' and ') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
+/** The first of many, and how many more there are: such as "a, b and 3 more". */
+export const listSome = (words: readonly string[], most: number): string =>
+  words.length > most
+    ? `${words.slice(0, most).join(', ')} and ${numberWords(words.length - most)} more`
+    : words.join(', ')
+
 /** What Node says of the system as `CODE: words, call 'path'`, which a sentence that names the file has no need of. */
 const SYSTEM_WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',

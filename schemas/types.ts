@@ -13415,7 +13415,7 @@ export interface StatsRow {
   now: number
   /** Events in the window before it. */
   before: number
-  /** +n (xR), new, gone or none. */
+  /** +n (xR), new, gone or none; without (xR) where R would be rounded to 1 or 0. */
   change: string
 }
 /** Who firings are delivered to: an address, or an agent that fetches them. */

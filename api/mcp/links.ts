@@ -49,7 +49,8 @@ const PATHS: Readonly<Record<string, PathOf>> = {
   get_part: (_args, { kind, name }) =>
     isKind(kind) && kind !== 'entity' ? page(nounOfKind(kind), name) : null,
   propose_change: () => '/changes',
-  get_proposal: () => '/changes',
+  // Decided ones are listed apart from those that are open.
+  get_proposal: (_args, { state }) => (state === 'open' ? '/changes' : `/changes?state=${state}`),
 }
 
 /**

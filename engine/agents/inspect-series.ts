@@ -4,6 +4,7 @@ import { type Buckets, bucketsOf, combined, isBelow, quantileOf } from '../../sc
 import { gapsSaid } from '../../schemas/event-line.ts'
 import { didYouMean } from '../../schemas/near-names.ts'
 import { escapeLine } from '../../schemas/plain-text.ts'
+import { listSome } from '../../schemas/plain-words.ts'
 import {
   ascending,
   type ContextRow,
@@ -104,7 +105,7 @@ const NAMES_TOLD = 12
 
 function noneOf(label: string, lines: readonly Timed[]): string {
   const names = [...new Set(numbersNamed(lines, undefined).map(({ name }) => escapeLine(name)))]
-  const told = names.slice(0, NAMES_TOLD).join(', ')
+  const told = listSome(names, NAMES_TOLD)
   return `no number of that name in this window${didYouMean(label, names)}${told && `; there are ${told}`}`
 }
 

@@ -140,8 +140,7 @@ function nothingText(
   seen: ReadResult['rows'][number] | undefined,
   other: ReadResult['rows'][number] | undefined,
 ): string {
-  if (notice !== undefined)
-    return notice.includes('did you mean') ? notice : `${notice}; look for the right one with list_entities`
+  if (notice !== undefined) return `${notice}; list_entities has those there are`
   if (other)
     return `no such events in this window; it has others, the newest ${eventWords(other)}. Leave out event_types, sources or text to see them`
   if (seen) return `no events in this window; last seen ${eventWords(seen)}. Widen the window to reach it`

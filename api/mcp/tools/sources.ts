@@ -66,6 +66,9 @@ const SAMPLE = 500
 const VALUES_SHOWN = 3
 const VALUE_CHARACTERS = 80
 
+const shortened = (value: string): string =>
+  value.length > VALUE_CHARACTERS ? `${value.slice(0, VALUE_CHARACTERS)}…` : value
+
 export const sourceFields = defineTool<ToolSourceFields, ToolSourceFieldsResult>({
   name: 'source_fields',
   title: 'Look at the fields of a source',
@@ -82,12 +85,12 @@ export const sourceFields = defineTool<ToolSourceFields, ToolSourceFieldsResult>
       distinct,
       is_label,
       is_key,
-      values: values.slice(0, VALUES_SHOWN).map(({ value }) => String(value).slice(0, VALUE_CHARACTERS)),
+      values: values.slice(0, VALUES_SHOWN).map(({ value }) => shortened(String(value))),
     }))
     const page = pageOf(fields, cursor)
     const lines = page.entries.map((one) =>
       escapeLine(
-        `${one.name}: in ${Math.round(one.coverage * 100)} %, ${countWords(one.distinct, 'value')}${one.is_key ? ', names the entity' : one.is_label ? ', a label' : ''}${one.values.length ? `; ${one.values.join(', ')}` : ''}`,
+        `${one.name}: in ${Math.round(one.coverage * 100)} %, ${countWords(one.distinct, 'value')}${one.is_key ? ', names the entity' : one.is_label ? ', a label' : ''}${one.values.length ? `; ${one.values.join(', ')}${one.distinct > one.values.length ? ', …' : ''}` : ''}`,
       ),
     )
     return {

@@ -9,6 +9,7 @@ import { createHmac } from 'node:crypto'
 import { foldText, gapsSaid } from '../../../schemas/event-line.ts'
 import { check } from '../../../schemas/index.ts'
 import { escapeLine, escapeText } from '../../../schemas/plain-text.ts'
+import { listSome } from '../../../schemas/plain-words.ts'
 import type { AgentSpec, Claim, FindingIncident } from '../../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../../calls.ts'
 import { iso } from '../../model/units.ts'
@@ -84,11 +85,16 @@ function grownSoFar(
   marker: string,
 ): string[] {
   if (runs < 2) return []
-  const others = notes.filter((note) => !isTold(note)).slice(0, NOTES_TOLD)
+  const untold = notes.filter((note) => !isTold(note))
+  const others = untold.slice(0, NOTES_TOLD)
+  const left = untold.length - others.length
   return [
     `Of this incident something was first found at ${first_seen}; ${runs} runs looked at it, the last until ${looked_at}, and ${findings} of them found something${verdicts.length > 1 ? `, with different verdicts: ${verdicts.join(', ')}` : ''}.`,
     ...(others.length
-      ? ['Also found of it, newest first:', fence(marker, others.map(noteLine).join('\n'))]
+      ? [
+          `Also found of it, newest first${left ? `; ${left} older ones are on its timeline` : ''}:`,
+          fence(marker, others.map(noteLine).join('\n')),
+        ]
       : []),
   ]
 }
@@ -194,10 +200,10 @@ function wokenBy(run: Pick<StartedRun, 'origin' | 'label' | 'entity'>): string {
   }
   if (firing.keys.length > 1)
     lines.push(
-      `It spreads over: ${firing.keys
-        .slice(0, KEYS_LISTED)
-        .map(({ key, events }) => `${quoteOutside(key)} (${events})`)
-        .join(', ')}.`,
+      `It spreads over: ${listSome(
+        firing.keys.map(({ key, events }) => `${quoteOutside(key)} (${events})`),
+        KEYS_LISTED,
+      )}.`,
     )
   if (firing.heldBack) lines.push(`${firing.heldBack} crossings were held back by a limit until then.`)
   return lines.join('\n')

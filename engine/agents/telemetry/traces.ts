@@ -4,6 +4,7 @@
  */
 
 import { escapeLine } from '../../../schemas/plain-text.ts'
+import { countWords, listSome } from '../../../schemas/plain-words.ts'
 import type { Trace, TraceLink, TraceRow, TraceSummary, TracesResult } from '../../../schemas/types.ts'
 import type { TraceAsked, TracesAsked } from '../../calls.ts'
 import { fail } from '../../errors.ts'
@@ -456,13 +457,13 @@ export function* traceLinesInSteps(around: Around): Steps<Looked> {
   const begin = Math.min(...rows.map((one) => one.begin))
   const others =
     found.others.length > 0
-      ? `; ${found.others.length} other trace ids begin like it: ${found.others.slice(0, 3).join(', ')}`
+      ? `; ${found.others.length === 1 ? 'another trace id begins' : `${found.others.length} other trace ids begin`} like it: ${listSome(found.others, 3)}`
       : ''
   const most = rows.length >= TRACE_ROWS_MAX ? `, the first ${TRACE_ROWS_MAX} looked at` : ''
   const sources = new Set(rows.flatMap(({ row }) => row.source || [])).size
   const what = run
     ? `the run ${run.id} of the agent ${run.agent}, which ${run.state}, ${rows.length} steps and events`
-    : `${rows.length} events and spans of ${sources} sources`
+    : `${countWords(rows.length, 'event or span', 'events and spans')} of ${countWords(sources, 'source')}`
   const heading = `Trace ${trace}: ${what}${most}, begun ${iso(begin)}; ms after that, how long, whose${others}`
   const at = placeOf(question)
   const page = linesOf(

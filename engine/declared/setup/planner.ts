@@ -24,6 +24,7 @@ import type { StepData, StepWrite, StoredReply, Unavailable } from '../../agents
 import type { EngineCore } from '../../calls.ts'
 import type { Clock, Timers } from '../../clock.ts'
 import { SvcError } from '../../errors.ts'
+import { linesOf } from '../../log/timeline/inspect-pages.ts'
 import { createWorkerLoop, settled } from '../../log/worker-loop.ts'
 import { redact } from '../../net/redact.ts'
 import type { DeclaredCalls } from '../calls.ts'
@@ -539,18 +540,14 @@ async function lookAt(
   }
 }
 
+const SOURCES_TOKENS = 5_000
+
 /** As many as an answer holds; how to find the others is said. */
 function sourcesText({ facts }: PlanningJob, { contains }: Record<string, unknown>): string {
   const wanted = typeof contains === 'string' ? contains.trim().toLowerCase() : ''
   const all = facts.sources.filter(({ name }) => name.toLowerCase().includes(wanted))
-  const lines: string[] = []
-  let length = 0
-  for (const source of all) {
-    const line = JSON.stringify(source)
-    length += line.length + 1
-    if (length > RESULT_MAX) break
-    lines.push(line)
-  }
+  const told = all.map((source) => JSON.stringify(source))
+  const { lines } = linesOf(told, 0, SOURCES_TOKENS)
   const left = moreOf(all.length - lines.length, 'source', ': call again with contains, a part of the name')
   return [...lines, ...left].join('\n') || 'none'
 }

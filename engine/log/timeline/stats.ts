@@ -3,6 +3,7 @@ import { gapsSaid } from '../../../schemas/event-line.ts'
 import { ownField } from '../../../schemas/fields-of.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
 import { escapeLine } from '../../../schemas/plain-text.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   EntitiesResult,
   HistogramRequest,
@@ -176,7 +177,7 @@ function tabulate(
     )
     .slice(0, top)
   return {
-    stats: renderTable(request.by, window, rows, total),
+    stats: renderTable(request.by, window, { rows, left: counts.size - rows.length }, total),
     by: request.by,
     window,
     rows,
@@ -185,19 +186,21 @@ function tabulate(
   }
 }
 
-/** +n (xR), new, gone or none. */
+/** +n (xR), +n, new, gone or none. */
 function describeChange(now: number, before: number): string {
   if (now === before) return 'none'
   if (before === 0) return 'new'
   if (now === 0) return 'gone'
   const ratio = Math.round((now / before) * 10) / 10
-  return `${now > before ? '+' : ''}${now - before} (x${ratio})`
+  // "x1" would say that nothing changed, and "x0" that it is gone.
+  const times = ratio === 1 || ratio === 0 ? '' : ` (x${ratio})`
+  return `${now > before ? '+' : ''}${now - before}${times}`
 }
 
 function renderTable(
   by: string,
   window: string,
-  rows: StatsRow[],
+  { rows, left }: { rows: StatsRow[]; left: number },
   total: { now: number; before: number },
 ): string {
   const cells = [
@@ -212,7 +215,8 @@ function renderTable(
       .join(' | ')
       .trimEnd(),
   )
-  return [`events by ${by}, last ${window} against the ${window} before`, ...lines].join('\n')
+  const more = left ? [`${countWords(left, 'more value')} that changed less: top takes up to ${TOP_MAX}`] : []
+  return [`events by ${by}, last ${window} against the ${window} before`, ...lines, ...more].join('\n')
 }
 
 /* Counts over time for the density strip. */

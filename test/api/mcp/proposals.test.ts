@@ -72,7 +72,9 @@ describe('with a read key', () => {
     const { content } = await called(reader, 'propose_change', { operations: [operation], why: 'to try' })
     expect(content).toMatchObject({ state: 'open', why: 'to try', more: 0 })
     await svc.post(`/api/proposals/${content.proposal_id}/decline`, { reason: 'not now' })
-    const { text } = await called(reader, 'get_proposal', { id: content.proposal_id })
+    const { text, content: declined } = await called(reader, 'get_proposal', { id: content.proposal_id })
+    // Where it is listed: the page shows the open ones otherwise.
+    expect(declined.url).toMatch(/\/changes\?state=declined$/)
     expect(text).toMatch(/is declined: creates source made.*\ndeclined by .*: not now\n/)
   })
 

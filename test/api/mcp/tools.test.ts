@@ -354,7 +354,7 @@ describe('the tools', () => {
     const id = 'a'.repeat(32)
     await svc.post(`/ingest/${ingest}`, { service: 'web', type: 'log', message: `late trace_id=${id}` })
     const traced = await use('trace', { trace_id: 'aaaaaaaa' })
-    expect(traced.text).toContain(`Trace ${id}: 1 events and spans`)
+    expect(traced.text).toContain(`Trace ${id}: 1 event or span of 1 source`)
     expect((await use('document')).text).toContain('0 reference documents')
     const [event] = /evt_\d+/.exec(traced.text)!
     const page = await use('get_event', { event_id: event, max_tokens: 200 })

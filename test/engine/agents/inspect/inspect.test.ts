@@ -310,7 +310,7 @@ describe('issue 17, 2.3: trace', () => {
     const [pay, web, log] = traced
     for (const id of [TRACE, TRACE.slice(0, 8)]) {
       const { heading, text, events } = inspect({ tool: 'trace', id })
-      expect(heading).toContain(`Trace ${TRACE}: 3 events and spans of 1 sources`)
+      expect(heading).toContain(`Trace ${TRACE}: 3 events and spans of 1 source`)
       expect(text.split('\n').map((line) => line.slice(0, 40).replace(/ (shop|pay) logs.*/, ''))).toEqual([
         `${web} +0ms 200ms`,
         `  ${pay} +20ms 100ms`,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { inspectInSteps } from '../../../../engine/agents/inspect.ts'
 import { isLookTool, look, lookSpecs, type ReadPort, read } from '../../../../engine/agents/runs/own-tools.ts'
+import { firstMessage } from '../../../../engine/agents/runs/prompt.ts'
 import { atOnce } from '../../../../engine/log/steps.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
 import { addSource, event, openHarness, T0 } from '../../log/store/store-harness.ts'
@@ -93,4 +94,20 @@ describe('issue 17, 2.3: read of a run', () => {
     const unfolded = await read(run, port(), { sources: ['app'], window: '2h', cursor: fold })
     expect(unfolded.shown).toHaveLength(6)
   })
+})
+
+it('what woke a run names ten of the keys that it spreads over, and says how many more there are', () => {
+  const keys = Array.from({ length: 13 }, (_, i) => ({ key: `pod-${i}`, events: 2 }))
+  const firing = { ...{ firedAt: 0, reason: 'many', key: 'shop', events: 0, evidence: [] }, keys }
+  const more = { heldBack: 0, summary: null, window: 0 }
+  const origin = {
+    ...({ kind: 'trigger', trigger: 't', dispatchId: null } as const),
+    chain: [],
+    firing: { ...firing, ...more },
+  }
+  const { message } = firstMessage(
+    { origin, label: 'service', entity: 'shop', earlier: null, marker: 'm' },
+    null,
+  )
+  expect(message).toContain('pod-9 (2) and 3 more.')
 })

@@ -143,6 +143,21 @@ describe('a window in which a source took nothing in', () => {
     expect(read({ max_tokens: 300, cursor: first.next_cursor! })).not.toHaveProperty('gaps')
   })
 
+  it('is counted without words that say less than the numbers', () => {
+    const { append, ctx } = world()
+    const many = (n: number, at: number, service: string) =>
+      append(Array.from({ length: n }, () => event({ service }, at)))
+    many(1_000, NOW - 1.5 * HOUR, 'shop')
+    many(1_008, NOW - HOUR / 2, 'shop')
+    many(100, NOW - 1.5 * HOUR, 'mail')
+    many(3, NOW - HOUR / 2, 'mail')
+    for (let n = 0; n < 20; n++) many(1, NOW - HOUR / 2, `pod-${n}`)
+    const { stats } = atOnce(statsInSteps(ctx, { by: 'service', window: '1h' }, NOW))
+    expect(stats).toMatch(/shop +\| +1008 +\| +1000 +\| +\+8$/m)
+    expect(stats).toMatch(/mail +\| +3 +\| +100 +\| +-97$/m)
+    expect(stats).toContain('\n2 more values that changed less: top takes up to 50')
+  })
+
   it('is told by counts, too, where a value fell for want of its source', () => {
     const { ctx, move } = paused()
     move('pause', NOW - HOUR / 2)
