@@ -1,5 +1,6 @@
 /** Projects as documents: the rules that hold whoever writes one, and how they are stored: a row each, secret parameters sealed. */
 import { createHash } from 'node:crypto'
+import { escapeLine } from '../../../schemas/plain-text.ts'
 import type { Wiring } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { advance, firstSnapshot, renameInHistory } from '../../log/lifecycle.ts'
@@ -57,9 +58,15 @@ export function checkProjectName(name: unknown, now?: string): string {
     return fail('invalid', `name must be 1 to ${NAME_MAX} characters without control characters`, {
       field: 'name',
     })
-  const fault = text === now ? null : nameFault(text)
+  const fault = text === now ? null : (hiddenFault(text) ?? nameFault(text))
   return fault === null ? text : fail('invalid', fault, { field: 'name' })
 }
+
+/** Marks that nobody sees show a name in another order than it is. */
+const hiddenFault = (name: string): string | null =>
+  escapeLine(name) === name
+    ? null
+    : `name must not have characters that nobody sees, such as marks of direction: it is ${escapeLine(name)}`
 
 /**
  * Why a project could not be told apart by a name: calls take its id or its name, so that a name with the form of an id

@@ -329,3 +329,13 @@ it('that names more than a plan takes is told what is left out', async () => {
     'wakes[0].sources has 21 entries; a plan takes 20 at most, so 1 more cannot be in it',
   )
 })
+
+it('that has a name with marks nobody sees has a problem that shows them', async () => {
+  const world = await open()
+  const { problems } = await world.engine.checkSetup({
+    plan: proposal({ name: 'Shop \u202egnp.exe' }) as never,
+  })
+  expect(problems.map(({ message }) => message)).toContain(
+    'name must not have characters that nobody sees, such as marks of direction: it is Shop \\u202egnp.exe',
+  )
+})
