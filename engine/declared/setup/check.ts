@@ -39,6 +39,7 @@ import {
   withWake,
 } from '../../model/project.ts'
 import { isReference, maskAddresses } from '../../net/address-secrets.ts'
+import { redactCredentials } from '../../net/redact.ts'
 import { normaliseSource } from '../../sources/config-secrets.ts'
 import { describeConnectors } from '../../sources/connectors/index.ts'
 import { checkName, type Declared, joinProject, stageNew } from '../declared.ts'
@@ -103,7 +104,7 @@ function checkWho(given: unknown, report: Report): void {
   if (who !== undefined && who !== 'svc' && who !== 'own') report('plan', 'who must be svc or own')
 }
 
-/** A plan as it is kept, and shown to a model: without the fields that hold a secret, those in addresses masked. */
+/** A plan as it is kept, and shown to a model: without fields that hold a secret, and what looks like one in texts and addresses. */
 function withoutSecrets(plan: Plan, connectors: SetupWorld['connectors']): Plan {
   return {
     ...plan,
@@ -119,6 +120,9 @@ function withoutSecrets(plan: Plan, connectors: SetupWorld['connectors']): Plan 
       return { ...watch, config: maskAddresses(Object.fromEntries(config)) }
     }),
     tools: plan.tools.map((tool) => ({ ...tool, url: maskAddresses(tool.url) })),
+    agents: plan.agents.map((agent) => ({ ...agent, prompt: redactCredentials(agent.prompt) })),
+    skills: plan.skills.map((skill) => ({ ...skill, body: redactCredentials(skill.body) })),
+    notes: plan.notes.map(redactCredentials),
   }
 }
 

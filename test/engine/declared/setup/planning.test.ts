@@ -339,3 +339,14 @@ it('that has a name with marks nobody sees has a problem that shows them', async
     'name must not have characters that nobody sees, such as marks of direction: it is Shop \\u202egnp.exe',
   )
 })
+
+it('that has a credential in a text is kept without it', async () => {
+  const world = await open()
+  const token = `ghp_${'aB3dE6gH9j'.repeat(4).slice(0, 36)}`
+  const [first, ...others] = proposal().agents
+  const agents = [{ ...first, prompt: `Look with the token ${token} first.` }, ...others]
+  world.models.reply('m1', [propose({ agents, notes: [`Use ${token}.`] })])
+  const { plan } = await world.planned(await world.draft(GOAL))
+  expect(plan?.agents[0]?.prompt).toBe('Look with the token [REDACTED] first.')
+  expect(plan?.notes).toEqual(['Use [REDACTED].'])
+})
