@@ -374,7 +374,7 @@ export type EventType1 = string
 export type EventTypeFromTheMetricSName = boolean
 /** Label of the series that is the entity, where no label below is. */
 export type EntityLabel1 = string
-/** What the value is called in the text; value when empty. */
+/** What the value is called in the text; when empty the event type, else the metric or the PromQL. */
 export type NameOfTheValue = string
 /**
  * Summary with placeholders: {key}, {field}, {val}, {event_type} and the labels of the series. {key} {field}={val} when empty.

@@ -41,6 +41,7 @@ const EVENT_TYPE = 'metric'
 const EVENT_TYPE_MAX = 200
 const FIELD = 'value'
 const RATE_FIELD = 'per_second'
+const CALLED_MAX = 80
 const TEXT = '{key} {field}={val}'
 const TEXT_MAX = 500
 const NOTICES_TOLD = 3
@@ -204,6 +205,7 @@ function compileQuery(
 ): (payload: Record<string, unknown>) => MappedEvent {
   const { event_type: type = EVENT_TYPE, by_name: byName, text = TEXT } = query
   const field = query.field ?? (query.rate_over === undefined ? FIELD : RATE_FIELD)
+  const called = calledBy(query)
   const template = compileTemplate(text)
   const standard = compileTemplate(TEXT)
   const placeholders = templateFields(text)
@@ -215,7 +217,7 @@ function compileQuery(
     const words: Record<string, unknown> = {
       ...metric,
       key: stamped?.value ?? nameOf(metric),
-      field,
+      field: stamped || !metric.__name__ ? called(metric) : field,
       val: shortNumber(payload.value),
       event_type: eventType,
     }
@@ -227,6 +229,16 @@ function compileQuery(
       context: { ...metric, ...payload, metric },
       ...(stamped ? { stamped: { [stamped.name]: stamped.value }, entityLabel: stamped.name } : {}),
     }
+  }
+}
+
+/** What the value of a series is called in a text that does not name the series, such as that of an entity. */
+function calledBy(query: Query): (metric: Record<string, string>) => string {
+  const { promql, rate_over: over, field, event_type: type, by_name: byName } = query
+  const expression = oneLine(promql.replaceAll(/\s+/g, ' ').trim(), CALLED_MAX)
+  return ({ __name__: name }) => {
+    const measured = (byName && name) || type || name || expression
+    return field ?? [measured || FIELD, ...(over === undefined ? [] : [RATE_FIELD])].join(' ')
   }
 }
 

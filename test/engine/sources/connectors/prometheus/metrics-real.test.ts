@@ -44,7 +44,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
       expect.arrayContaining([
         expect.objectContaining({
           eventType: 'queue_depth',
-          text: 'checkout value=7.25',
+          text: 'checkout queue_depth=7.25',
           ts: NOW,
           strings: [['service', 'checkout']],
           hasEntity: true,

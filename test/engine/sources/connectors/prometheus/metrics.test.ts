@@ -170,8 +170,33 @@ describe('a poll of prometheus', () => {
     ])
     const plain = { queries: [{ promql: 'rate' }] }
     const [event] = mapped(prometheus, config(plain), await poll(plain))
-    expect(event).toMatchObject({ eventType: 'metric', text: '{service="pay"} value=1000' })
+    expect(event).toMatchObject({ eventType: 'metric', text: '{service="pay"} rate=1000' })
     expect(event!.entityLabel).toBeUndefined()
+  })
+
+  it.each([
+    ['its metric', { promql: 'up' }, 'pay up=1'],
+    ['its metric as the event type', { promql: 'up', by_name: true, event_type: 'other' }, 'pay up=1'],
+    ['the event type it is given', { promql: 'up', event_type: 'is_up' }, 'pay is_up=1'],
+    [
+      'its expression',
+      { promql: 'sum by (service)\n  (up{job="x"})' },
+      'pay sum by (service) (up{job="x"})=1',
+    ],
+    ['its counter and that it is a rate', { promql: 'up', rate_over: '5m' }, 'pay up per_second=1'],
+    ['what the query says', { promql: 'up', field: 'alive' }, 'pay alive=1'],
+    ['a text of its own, too', { promql: 'up', text: '{field} of {key}: {val}' }, 'up of pay: 1'],
+    [
+      'its labels, where it is of no entity',
+      { promql: 'up', key_label: 'none' },
+      'up{service="pay"} value=1',
+    ],
+  ])('a text names what was measured: %s', async (_, query, text) => {
+    const { config, poll } = await world((asked) =>
+      vector([{ ...(asked === 'up' ? { __name__: 'up' } : {}), service: 'pay' }, '1']),
+    )
+    const more = { queries: [{ key_label: 'service', ...query }] }
+    expect(mapped(prometheus, config(more), await poll(more))).toMatchObject([{ text }])
   })
 
   it('lets labels read series labels bare and below metric, and a declared one wins over the query', async () => {
