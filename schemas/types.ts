@@ -9623,6 +9623,7 @@ export interface PresetFile {
   fits: PresetMatch[]
   /** Payload field that holds a list: an event for each entry. */
   items?: string
+  unpack?: PresetUnpack
   /**
    * How the sender asks whether the address is meant for it: slack sends a challenge that is answered, sns a subscription that is confirmed.
    */
@@ -9668,6 +9669,17 @@ export interface PresetMatch {
     [k: string]: string[]
   }
 }
+/**
+ * A field of a payload, or of an entry of its list, that holds a text or JSON in base64, packed by gzip or not. What it holds stands in its place.
+ */
+export interface PresetUnpack {
+  /** Where it lies. */
+  field: string
+  /** Field at the top of what it holds that has a list: an event for each entry, with the fields around the list. */
+  items?: string
+  /** A text of several lines is an event for each; one that begins with a space goes on with the line before it. */
+  lines?: boolean
+}
 /** How the sender signs, and where its secret is found. */
 export interface PresetSignature {
   /** Scheme, as signature_scheme of a webhook source. */
@@ -9688,7 +9700,7 @@ export interface PresetSignature {
   where: string
 }
 /**
- * How a payload, or an entry of its list, becomes an event. In a template {field} stands for a payload field, {header.x-name} for a header of the delivery, {field|pairs} for the plain values of an object as name=value, and {list|last.field} for a field of the last entry of a list.
+ * How a payload, or an entry of its list, becomes an event. In a template {field} stands for a payload field, {header.x-name} for a header of the delivery, {field|pairs} for the plain values of an object as name=value, {list|last.field} for a field of the last entry of a list, and {field|time} and {field|level} for what a line of text says of itself.
  */
 export interface PresetReading {
   when?: PresetMatch1

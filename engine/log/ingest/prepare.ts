@@ -174,6 +174,8 @@ export interface Prepare {
   projection: Projection | null
   /** What the kernel does with items; null: it is of no use. */
   plan: FlatPlan | null
+  /** Whether an item is split into what is stored. */
+  isSplit: boolean
 }
 
 const PRACTICE: [string, string] = ['practice', 'true']
@@ -212,6 +214,7 @@ export function compileSource(
   return Object.assign(prepare, {
     projection: projectionOf(connector, config, labels),
     plan: flatPlanOf(connector.flat?.(config) ?? null, labels),
+    isSplit: connector.splits?.(config) ?? false,
   })
 }
 
@@ -232,7 +235,7 @@ export function practised(prepare: Prepare): Prepare {
       strings: [...event.strings.filter(([name]) => name !== PRACTICE[0]), PRACTICE],
       dedupeKey: null,
     }))
-  return Object.assign(labelled, { projection: prepare.projection, plan: null })
+  return Object.assign(labelled, { projection: prepare.projection, plan: null, isSplit: prepare.isSplit })
 }
 
 function projectionOf(
@@ -308,7 +311,7 @@ export function prepareBody(
       packer.add(event, item.range)
     }
   }
-  const rejected = [...splitBody(body, visit, prepare.projection), ...refused]
+  const rejected = [...splitBody(body, visit, prepare.projection, undefined, prepare.isSplit), ...refused]
   const inOrder = rejected.sort((a, b) => a.index - b.index)
   return { events: packer.finish(), rejected: withLines(body, inOrder), skewed, untimed }
 }

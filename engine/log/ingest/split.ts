@@ -10,6 +10,8 @@
  * fields are read, 2.7 µs where all are.
  */
 import { isAscii, isUtf8 } from 'node:buffer'
+import { gunzipSync } from 'node:zlib'
+import type { PresetUnpack } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import {
   arrayElements,
@@ -103,6 +105,7 @@ interface Body {
   isUtf8: boolean
   isLines: boolean
   projection: Projection | null
+  isSplit?: boolean | undefined
 }
 
 const DEPTH_MAX = 100
@@ -113,12 +116,18 @@ const LINES_LOOKED_AT = 100
 
 const TOO_DEEP = `nests deeper than ${DEPTH_MAX}`
 const TOO_LONG = 'is larger than 1 MiB'
+/** Of an item that is only a list of what is stored. */
+const SPLIT_BYTES_MAX = 16 * ITEM_BYTES_MAX
+const SPLIT_TOO_LONG = 'is larger than 16 MiB'
+/** What an item breaks by itself. */
+const BOUNDS: ReadonlySet<string> = new Set([TOO_DEEP, TOO_LONG, SPLIT_TOO_LONG])
 
 /**
  * @param given the bytes, inflated; the items' `raw` are views of them.
  * @param visit called for each item in order; where this throws, items may have been visited before.
  * @param projection the fields that are looked at; null: all.
  * @param lines reads lines in place of `visit`.
+ * @param isSplit whether an item is split into what is stored, and each of its parts is bounded in place of it.
  * @returns the items refused by themselves.
  * @throws SvcError invalid (not UTF-8, and not lines; neither one JSON document nor lines), unsupported_media (parts of a form),
  *   too_large (too many items)
@@ -128,12 +137,13 @@ export function splitBody(
   visit: Visit,
   projection: Projection | null = null,
   lines?: LineReader,
+  isSplit?: boolean,
 ): Rejected[] {
   const all = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
   const ascii = isAscii(all)
   const body: Body = {
     ...{ bytes: all, isAscii: ascii, isUtf8: ascii || isUtf8(all), isLines: false },
-    projection,
+    ...{ projection, isSplit },
   }
   if (!body.isUtf8) refusePacked(all)
   const readAll = (range: Range): Rejected[] => {
@@ -227,7 +237,7 @@ export function parseItem(raw: Uint8Array): unknown {
 }
 
 function readDocument({ bytes }: Body, [start]: Range, one: SplitItem | string, visit: Visit): Rejected[] {
-  if (one === TOO_DEEP || one === TOO_LONG) return [{ index: 0, error: one }]
+  if (typeof one === 'string' && BOUNDS.has(one)) return [{ index: 0, error: one }]
   if (typeof one === 'string') {
     const isForm = FORM.test(bytes.toString('latin1', start, start + HEAD))
     const form = isForm ? '; it looks like a form (a=b&c=d): send JSON, such as {"a":"b"}' : ''
@@ -247,7 +257,7 @@ function readElements(
   ranges.forEach((range, index) => {
     const one = read(body, range, index, depth <= DEPTH_MAX)
     if (typeof one !== 'string') visit(one)
-    else if (one === TOO_DEEP || one === TOO_LONG) rejected.push({ index, error: one })
+    else if (BOUNDS.has(one)) rejected.push({ index, error: one })
     // An array with one broken element is one broken document, not one bad item.
     else fail('invalid', `the body is not valid JSON: item ${index} ${one}`)
   })
@@ -314,7 +324,8 @@ function read(body: Body, range: Range, index: number, isShallow = false): Split
   const { bytes, projection } = body
   const [start, end] = range
   if (start === end) return 'is empty'
-  if (end - start > ITEM_BYTES_MAX) return TOO_LONG
+  if (end - start > (body.isSplit ? SPLIT_BYTES_MAX : ITEM_BYTES_MAX))
+    return body.isSplit ? SPLIT_TOO_LONG : TOO_LONG
   if (!body.isUtf8 && !isUtf8(bytes.subarray(start, end))) return 'is not valid UTF-8'
   const part = projection?.read(bytes, range, DEPTH_MAX, body.isAscii)
   if (part) return new SplitItem(body, index, range, part, false)
@@ -444,3 +455,99 @@ function elementsAt(bytes: Buffer, within: Range, names: readonly string[]): Rea
 /** A byte order mark is not part of the JSON. */
 const startOf = (bytes: Buffer): number =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+
+/*
+ * What a field holds in base64, packed or not, as Amazon Data Firehose passes on what it was given: there it is JSON, a text,
+ * or log events of Amazon CloudWatch, packed by gzip.
+ */
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+/** What no text has: tabs and ends of lines it may have. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: bytes that are no text are told by them.
+const BINARY = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/
+/** Bytes that what is opened of one body may have in all. */
+export const OPENED_BYTES_MAX = 64 * 1024 * 1024
+
+/** How many bytes may be opened still. */
+export interface Opening {
+  left: number
+}
+
+/**
+ * The JSON text with what a field of it holds in place of that; several where that is several.
+ * @returns null where the field holds no text in base64. @throws SvcError too_large
+ */
+export function openedAt(
+  json: string,
+  { field, items, lines }: PresetUnpack,
+  opening: Opening,
+): string[] | null {
+  const bytes = Buffer.from(json)
+  const place = placeAt(
+    placeIn(bytes, trim(bytes, 0, bytes.length), (text) => text),
+    field,
+    0,
+  )
+  if (!place || place.bytes[place.range[0]] !== QUOTE) return null
+  const held = heldBy(JSON.parse(place.bytes.toString('utf8', ...place.range)) as string, opening)
+  if (held === null) return null
+  const isDocument = isJson(held)
+  const found = isDocument && items !== undefined ? entriesWithin(held, items, opening) : null
+  if (found) return found.map(place.with)
+  if (isDocument) return [place.with(held)]
+  const texts = lines ? held.split(/\r?\n(?=\S)/) : [held]
+  return texts
+    .map((text) => text.trimEnd())
+    .filter((text) => text !== '')
+    .map((text) => place.with(isJson(text) ? text : JSON.stringify(text)))
+}
+
+/** The text that is in base64; null: it is no text. @throws SvcError too_large */
+function heldBy(base64: string, opening: Opening): string | null {
+  if (!BASE64.test(base64)) return null
+  const packed = Buffer.from(base64, 'base64')
+  const bytes = packed[0] === 0x1f && packed[1] === 0x8b ? unzipped(packed, opening) : packed
+  if (bytes === null || bytes.length === 0 || !isUtf8(bytes)) return null
+  const text = bytes.toString()
+  return BINARY.test(text) ? null : text
+}
+
+function unzipped(packed: Buffer, opening: Opening): Buffer | null {
+  try {
+    const bytes = gunzipSync(packed, { maxOutputLength: Math.max(1, opening.left) })
+    opening.left -= bytes.length
+    return bytes
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') failOpened()
+    // Begun like gzip, and none: it stays as it came.
+    return null
+  }
+}
+
+const failOpened = (): never => fail('too_large', 'what is packed in it is larger than 64 MiB')
+
+function isJson(text: string): boolean {
+  const bytes = Buffer.from(text)
+  if (!/^\s*[[{]/.test(text) || isDeeper(bytes, [0, bytes.length], DEPTH_MAX)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The entries of a list at the top of a document, each with what is around them; null: there is no such list. */
+function entriesWithin(document: string, name: string, opening: Opening): string[] | null {
+  const whole = parseForWriting(document) as Record<string, unknown>
+  const list = Array.isArray(whole) ? undefined : whole[name]
+  if (!Array.isArray(list)) return null
+  const { [name]: _, ...around } = whole
+  opening.left -= JSON.stringify(around).length * list.length
+  if (opening.left < 0) failOpened()
+  return list.map((entry) =>
+    JSON.stringify(
+      typeof entry === 'object' && entry !== null ? { ...around, ...entry } : { ...around, [name]: [entry] },
+    ),
+  )
+}

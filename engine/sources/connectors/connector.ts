@@ -89,6 +89,8 @@ export interface MappingConnector extends ConnectorBase {
   ): (item: Item, headers: Record<string, string> | undefined, index: number) => MappedEvent[]
   /** Every field that mapping looks up, as `lookup` takes them; absent or null: it looks at all. */
   fields?(config: Record<string, unknown>): string[] | null
+  /** Whether an item is split into parts: each of them is bounded as an item is, and the item may be longer. */
+  splits?(config: Record<string, unknown>): boolean
   /** The mapping said as data, where it is that simple; null: it is not. */
   flat?(config: Record<string, unknown>): FlatMapping | null
 }

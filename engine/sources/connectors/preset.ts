@@ -20,6 +20,7 @@ import { isLabelName, oneLine, parseTemplate, TEXT_MAX } from '../../log/ingest/
 import { compileReplace, patternFault } from '../../model/pattern.ts'
 import type { Egress } from '../../net/fetch.ts'
 import { objectOf, scalar } from './connector.ts'
+import { lineTime, textFields } from './upstream.ts'
 
 type Headers = Record<string, string> | undefined
 type Context = Record<string, unknown>
@@ -241,6 +242,11 @@ function rendered(parts: readonly Part[], context: Context): string | number | u
 
 const PAIRS = '|pairs'
 const LAST = '|last'
+/** What a line of text says of itself; a time without a zone is that of no machine we know. */
+const OF_LINES: Readonly<Record<string, (line: string) => unknown>> = {
+  '|time': (line) => scalar(lineTime(line, null, null)),
+  '|level': (line) => textFields(line).level,
+}
 
 function partOf(part: string | { field: string }): Part {
   if (typeof part === 'string') return part
@@ -253,6 +259,11 @@ function partOf(part: string | { field: string }): Part {
       return rest === '' ? last : lookup(last, rest.slice(1))
     }
   }
+  for (const [ending, told] of Object.entries(OF_LINES))
+    if (part.field.endsWith(ending)) {
+      const read = compileField(part.field.slice(0, -ending.length))
+      return (context) => told(scalar(read(context)) ?? '')
+    }
   if (!part.field.endsWith(PAIRS)) return compileField(part.field)
   const read = compileField(part.field.slice(0, -PAIRS.length))
   return (context) =>

@@ -1,12 +1,12 @@
 /** Any system that can POST JSON (SPEC.md, Webhook connector config). */
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
-import type { WebhookConfig } from '../../../schemas/types.ts'
+import type { PresetUnpack, WebhookConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { isDeeper, parseDigits, parseForWriting } from '../../log/ingest/json.ts'
 import { compileField } from '../../log/ingest/json-project.ts'
 import { compileTemplate, oneLine, parseTemplate, summarise, templateFields } from '../../log/ingest/label.ts'
-import { nestedEntriesAt } from '../../log/ingest/split.ts'
+import { nestedEntriesAt, OPENED_BYTES_MAX, openedAt } from '../../log/ingest/split.ts'
 import { timesIn, zoneFaults } from '../../log/ingest/time.ts'
 import { type Delivery, deliveryOf } from '../upstreams/github-deliveries.ts'
 import { type FlatMapping, type Item, type MappedEvent, type PushConnector, scalar } from './connector.ts'
@@ -67,6 +67,7 @@ export const webhook: PushConnector = {
   handshake: (config) => presetOf((config as WebhookConfig).preset)?.handshake,
   compile: (config) => compileWebhook(config as WebhookConfig),
   fields: (config) => fieldsOf(config as WebhookConfig),
+  splits: (config) => itemsOf(config as WebhookConfig) !== undefined,
   flat: (config) => flatOf(config as WebhookConfig),
   note: (path) => `POST events to ${path}; the first one shows here.`,
 }
@@ -117,11 +118,16 @@ function flatOf(config: WebhookConfig): FlatMapping | null {
 
 type Headers = Record<string, string> | undefined
 
+const itemsOf = (config: WebhookConfig): string | undefined =>
+  config.items_field ?? presetOf(config.preset)?.items
+
 function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compile']> {
   const eventOf = compileEvent(config)
-  const items = config.items_field ?? presetOf(config.preset)?.items
-  if (items === undefined) return (item, headers, index) => [eventOf(item, headers, String(index))]
-  const split = itemsAt(items)
+  const items = itemsOf(config)
+  const unpack = config.items_field === undefined ? presetOf(config.preset)?.unpack : undefined
+  if (items === undefined && unpack === undefined)
+    return (item, headers, index) => [eventOf(item, headers, String(index))]
+  const split = items === undefined ? opened(unpack!) : itemsAt(items, unpack)
   return (item, headers, index) =>
     split(item).map(({ item: one, isEntry }, n) => ({
       ...eventOf(one, headers, isEntry ? `${index}.${n}` : String(index)),
@@ -227,37 +233,72 @@ function deliveryKey(headers: Headers, place: string): string | undefined {
 /** The field of an entry that its envelope is. */
 const ENVELOPE = 'envelope'
 
-const ENTRIES_MAX = 10_000
+const ENTRIES_MAX = 100_000
 /** What the envelopes stored beside entries may be in all, in times of the body's size. */
 const COPIES_MAX = 4
 /** What stored payloads may be. */
 const PAYLOAD_BYTES_MAX = 1_048_576
 const PAYLOAD_DEPTH_MAX = 100
 
-/**
- * @param path where the list lies; an object there counts as a list of one.
- * @returns the entries; one with the envelope of its own where nothing lies at the path.
- * @throws SvcError too_large: more than 10,000 entries
- */
-function itemsAt(path: string): (item: Item) => { item: Item; isEntry: boolean }[] {
+interface Entry {
+  item: Item
+  /** Whether what is stored is not all that came. */
+  isEntry: boolean
+}
+
+/** The item with what a field of it holds in base64 in place of that. */
+function opened(unpack: PresetUnpack): (item: Item) => Entry[] {
   return (item) => {
-    const { buffer, byteOffset, byteLength } = item.raw
-    const found = nestedEntriesAt(Buffer.from(buffer, byteOffset, byteLength), path, ENTRIES_MAX)
+    const texts = openedAt(bytesOf(item).toString(), unpack, { left: OPENED_BYTES_MAX })
+    if (!texts || texts.some(isTooLong)) return [{ item, isEntry: false }]
+    return texts.map((text) => ({ item: itemOf(text, parseDigits(text), null), isEntry: true }))
+  }
+}
+
+/**
+ * @param path where the list lies; an object there counts as a list of one. @param unpack what is opened of each entry
+ * @returns the entries; one with the envelope of its own where nothing lies at the path. Those that are too long are refused.
+ * @throws SvcError too_large: more than 100,000 entries
+ */
+function itemsAt(path: string, unpack?: PresetUnpack): (item: Item) => Entry[] {
+  return (item) => {
+    const { length } = item.raw
+    const found = nestedEntriesAt(bytesOf(item), path, ENTRIES_MAX)
+    if (!found && length > PAYLOAD_BYTES_MAX)
+      fail('too_large', `is larger than 1 MiB, and has no list at ${path}`)
     if (!found) return [{ item: itself(item), isEntry: false }]
-    const { texts, count, around } = found
+    const { count, around } = found
     if (count > ENTRIES_MAX)
       fail('too_large', `${path} holds ${count} entries; at most ${ENTRIES_MAX} are taken from one item`)
-    const kept = texts.length * around.length <= COPIES_MAX * byteLength ? texts.length : 1
+    const opening = { left: OPENED_BYTES_MAX }
+    const texts = found.texts
+      .flatMap((text) => (unpack && openedAt(text, unpack, opening)) ?? [text])
+      .filter((text) => {
+        if (isTooLong(text)) item.refuse?.(`has an entry at ${path} that is larger than 1 MiB`)
+        return !isTooLong(text)
+      })
+    const kept = texts.length * around.length <= COPIES_MAX * length ? texts.length : 1
     return texts.map((text, n) => ({
-      item: {
-        raw: payloadOf(text, n < kept ? around : null),
-        value: { ...itemContextOf(parseDigits(text)), [ENVELOPE]: item.value },
-        whole: () => parseForWriting(text),
-      },
+      item: itemOf(
+        text,
+        { ...itemContextOf(parseDigits(text)), [ENVELOPE]: item.value },
+        n < kept ? around : null,
+      ),
       isEntry: true,
     }))
   }
 }
+
+const bytesOf = ({ raw: { buffer, byteOffset, byteLength } }: Item): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)
+
+const isTooLong = (text: string): boolean => Buffer.byteLength(text) > PAYLOAD_BYTES_MAX
+
+const itemOf = (text: string, value: unknown, envelope: string | null): Item => ({
+  raw: payloadOf(text, envelope),
+  value,
+  whole: () => parseForWriting(text),
+})
 
 /** What has no list, or is an entry that was stored, is told of itself. */
 function itself(item: Item): Item {

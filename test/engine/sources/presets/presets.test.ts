@@ -1,5 +1,6 @@
 /** Issue 21, 6: each preset reads the deliveries its sender documents (the examples of catalog/presets/*.yaml). */
 import { createHmac } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compilePreset, presets } from '../../../../engine/sources/connectors/preset.ts'
@@ -220,6 +221,29 @@ describe('a preset', () => {
     expect(found.text).toBe('said: a > b')
     const whole = await door.call('GET', `/api/events/${found.id}`)
     expect(JSON.stringify(whole.json())).toContain('a &gt; b')
+  })
+
+  it('of Firehose takes what a stream buffers, each record as long as an item may be, and unpacks no bomb', async () => {
+    const { url } = await door.source('buffered', { preset: 'amazon_firehose' })
+    const record = (text: string | Buffer) => ({ data: Buffer.from(text).toString('base64') })
+    const sent = (records: object[]) =>
+      send(url, { from: '', rows: [], body: { requestId: 'r', timestamp: NOW, records } })
+    const long = (i: number) =>
+      record(JSON.stringify({ service: `s${i}`, message: `${i} ${'x'.repeat(900_000)}` }))
+    const answer = (await sent([long(0), record('y'.repeat(1_100_000)), long(1)])).json()
+    expect(answer).toMatchObject({
+      ingested: 2,
+      rejected: [{ index: 0, error: 'has an entry at records that is larger than 1 MiB' }],
+    })
+    expect((await eventsOf('buffered')).map(({ entity }) => entity?.value)).toEqual(['s0', 's1'])
+    const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024, 'a'))
+    expect((await sent([record(bomb)])).json()).toMatchObject({
+      rejected: [{ error: 'what is packed in it is larger than 64 MiB' }],
+    })
+    const { url: plain } = await door.source('no-list', { items_field: 'alerts' })
+    expect((await door.call('POST', plain, { other: 'z'.repeat(1_100_000) })).json()).toMatchObject({
+      rejected: [{ error: 'is larger than 1 MiB, and has no list at alerts' }],
+    })
   })
 
   it('that is not there is refused with those there are', async () => {
