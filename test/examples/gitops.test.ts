@@ -1,6 +1,7 @@
 /**
  * The example repository as a team has it: its workflow, its GitLab job and its hook are read from their files and
- * run in order, in clones of a bare repository with the real git, by the package of the command as npm installs it.
+ * run in order, in clones of a bare repository with the real git, by the package of the command as npm installs it: a
+ * review and the job for GitLab, which ask all there is to ask. The other scripts find the command of `command-here.ts`.
  * `gh` alone is played: it writes down what it was told, and knows comments of before by `comments.txt`.
  */
 import { spawn } from 'node:child_process'
@@ -24,6 +25,7 @@ import { parse } from 'yaml'
 import { environment as environmentVariables } from '../../api/environment.ts'
 import { packCommand } from '../../scripts/package.mjs'
 import { type Daemon, startDaemon } from '../api/cli/real-daemon.ts'
+import { type CommandHere, commandHere } from './command-here.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
 const example = join(project, 'examples/gitops')
@@ -34,11 +36,16 @@ const tools = join(folder, 'tools')
 const told = join(folder, 'gh.txt')
 const comments = join(folder, 'comments.txt')
 let tgz = ''
+/** Folders before that of the package. */
+const inFront: string[] = []
+let here: CommandHere
 const daemons: Daemon[] = []
 
 /** Of a runner: no key of this machine, no network, and what npm installs is found. */
 const environment = (): Record<string, string> => ({
-  PATH: [join(prefix, 'bin'), tools, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
+  PATH: [...inFront, join(prefix, 'bin'), tools, dirname(process.execPath), '/usr/bin', '/bin'].join(
+    delimiter,
+  ),
   HOME: folder,
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_AUTHOR_NAME: 'Ana',
@@ -101,6 +108,7 @@ async function pushed(branch: string, file: string, from: string, to: string): P
 
 beforeAll(async () => {
   for (const each of [prefix, tools]) mkdirSync(each)
+  here = await commandHere(join(folder, 'here'))
   tgz = (await packCommand({ out: folder })).file
   writeFileSync(
     join(tools, 'gh'),
@@ -125,8 +133,15 @@ esac
 
 afterAll(async () => {
   for (const daemon of daemons) await daemon.stop()
+  await here.close()
   rmSync(folder, { recursive: true, force: true })
 })
+
+/** The tests of a group ask the command in this process. */
+function askHere(): void {
+  beforeAll(() => void inFront.push(here.folder))
+  afterAll(() => void inFront.pop())
+}
 
 interface Step {
   name?: string
@@ -260,6 +275,10 @@ describe('the workflow for GitHub', () => {
     expect(sarif.version).toBe('2.1.0')
     expect(readFileSync(join(clone, 'junit.xml'), 'utf8')).toContain('tests="2" failures="0" errors="0"')
   })
+})
+
+describe('the workflow for GitHub, by the command in this process', () => {
+  askHere()
 
   it('of an environment that the change does not reach says so', async () => {
     const clone = await cloned('review-staging', 'lower')
@@ -326,6 +345,8 @@ describe('the job for GitLab', () => {
 })
 
 describe('the hook of a clone', () => {
+  askHere()
+
   it('refuses a commit that has a problem, and looks at what is committed alone', async () => {
     const clone = await cloned('hooked', 'main')
     await git(clone, 'config', 'core.hooksPath', '.githooks')
