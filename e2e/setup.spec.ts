@@ -461,5 +461,26 @@ base.describe('without a model', () => {
     await expect(steps).toHaveCount(0)
     await goTo(page, `${daemon.url}/projects/new?template=deploy_watch`)
     await expect(page.getByRole('textbox', { name: 'State 2', exact: true })).toHaveValue('alerting')
+
+    // What a demo needs is looked for before it is made; the one that is built in needs nothing.
+    await page.route('**/api/projects/templates/*/detect', (route) =>
+      route.fulfill({
+        json: { params: {}, found: [], missing: ['No Prometheus answers at x.'], notes: [] },
+      }),
+    )
+    await goTo(page, `${daemon.url}/projects/new?template=ai_sre_demo`)
+    await expect(page.getByRole('alert')).toContainText('No Prometheus answers at x.')
+    expect(await accessibilityFaults(page, 'a demo whose stack is missing')).toEqual([])
+    await page.getByRole('button', { name: 'Load the built-in demo' }).click()
+    await expect(page).toHaveURL(`${daemon.url}/`)
+    await daemon.ask('DELETE', '/api/demo')
+
+    // Values are shown in words, and a choice that is required is not left open.
+    await goTo(page, `${daemon.url}/projects/new?template=shared_code_context`)
+    await expect(page.getByRole('combobox', { name: 'How it writes' })).toHaveValue('A pull request')
+    await page.getByRole('textbox', { name: 'Repository', exact: false }).first().fill('acme/shop')
+    await page.getByLabel('Repository of notes').fill('acme/notes')
+    await page.getByRole('button', { name: 'Create project' }).click()
+    await expect(page.getByRole('combobox', { name: 'GitHub credential' })).toBeFocused()
   })
 })

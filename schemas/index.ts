@@ -18,6 +18,7 @@ export const annotationKeywords = [
   'x-order',
   'x-widget',
   'x-unit',
+  'x-names',
   'x-advanced',
   'x-connector',
   'x-discover-input',

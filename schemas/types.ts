@@ -13766,6 +13766,10 @@ export interface TemplateParam {
   /** How a form asks for it. */
   'x-widget'?:
     'text' | 'textarea' | 'password' | 'select' | 'model' | 'duration' | 'credential' | 'markdown'
+  /** Words that a form shows for values of enum. */
+  'x-names'?: {
+    [k: string]: string
+  }
   /** Of an argument of an action: the parameter of the project, and its field, whose values it is one of. */
   'x-one-of'?: string
   /** Unit beside the field. */

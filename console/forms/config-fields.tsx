@@ -24,6 +24,7 @@ interface Property {
   'x-discover-input'?: boolean
   'x-credential'?: string
   'x-widget'?: string
+  'x-names'?: Record<string, string>
 }
 
 /** Characters from which a text is a document, and not a line or a few. */
@@ -179,7 +180,8 @@ function uiOf(schema: RJSFSchema): UiSchema {
   const ui: UiSchema = { 'ui:submitButtonOptions': { norender: true }, 'ui:label': false }
   for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, Property>)) {
     // The kit leaves the description out of choices.
-    if (property.enum) ui[name] = { 'ui:options': { description: property.description } }
+    if (property.enum)
+      ui[name] = { 'ui:options': { description: property.description, enumNames: property['x-names'] } }
     const drawn = property['x-credential'] ? 'CredentialField' : DRAWN_BY[property['x-widget'] ?? '']
     if (drawn !== undefined) ui[name] = { 'ui:field': drawn }
     if (property['x-secret'])

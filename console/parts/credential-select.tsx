@@ -54,6 +54,8 @@ export function CredentialSelect({ label, description, value, onChange, error, r
       value={value || null}
       onChange={(name) => onChange(name ?? '')}
       error={error ?? (isGone ? `No credential is named ${value}` : undefined)}
+      // A browser checks no input that cannot be typed into, so an empty one that is required would be sent.
+      searchable
       clearable
       clearButtonProps={{ 'aria-label': 'Clear selection' }}
     />
