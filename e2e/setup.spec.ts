@@ -471,7 +471,7 @@ base.describe('without a model', () => {
     await goTo(page, `${daemon.url}/projects/new?template=ai_sre_demo`)
     await expect(page.getByRole('alert')).toContainText('No Prometheus answers at x.')
     expect(await accessibilityFaults(page, 'a demo whose stack is missing')).toEqual([])
-    await page.getByRole('button', { name: 'Load the built-in demo' }).click()
+    await page.getByRole('button', { name: 'Load the demo' }).click()
     await expect(page).toHaveURL(`${daemon.url}/`)
     await daemon.ask('DELETE', '/api/demo')
 

@@ -1,10 +1,11 @@
 /** Home where nothing was ever sent: three ways to begin. */
-import { Button, Code, Group, Loader, Text } from '@mantine/core'
+import { Alert, Button, Code, Group, Loader, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { FolderKanban, PlayCircle, Send } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { Link } from 'react-router'
+import { Link, useNavigate } from 'react-router'
 import { api, keys } from '../../client.ts'
+import { declared } from '../../declared-client.ts'
 import { demo } from '../../demo-client.ts'
 import { KEY, sendOne } from '../../lib/send-one.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -39,16 +40,32 @@ export function Doors() {
 }
 
 function LoadDemo() {
+  const go = useNavigate()
   const queries = useQueryClient()
   const load = useChange(() => demo.start(), {
     failed: 'Couldn’t load the demo',
     said: () => 'Demo loaded',
-    onDone: () => void queries.invalidateQueries(),
+    onDone: () => {
+      void queries.invalidateQueries()
+      void go('/')
+    },
   })
   return (
     <Button variant="default" loading={load.isPending} onClick={() => load.mutate(undefined)}>
       Load the demo
     </Button>
+  )
+}
+
+/** What the template of a demo needs that does not answer here, said before it is made. */
+export function DemoMissing({ of }: { of: string }) {
+  const { data } = useQuery({ queryKey: ['detect', of], queryFn: () => declared.detect(of) })
+  if (!data?.missing.length) return null
+  return (
+    <Alert color="yellow" title="Its stack is not running">
+      <p>{data.missing.join(' ')} Until then its sources fail. The built-in demo needs none of it.</p>
+      <LoadDemo />
+    </Alert>
   )
 }
 

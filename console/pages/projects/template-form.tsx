@@ -1,12 +1,10 @@
 /** A template's parameters as a form, and what its project will be made of. */
 import { Alert, Button, Grid, Group, List, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from 'react-router'
 import type { IngestKeys, Project, Template } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
-import { demo } from '../../demo-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
-import { ikeys, incidents } from '../../incident-client.ts'
 import { withoutSecrets } from '../../lib/drafts.ts'
 import { faultsBelow, fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { KIND_WORDS } from '../../lib/fields.ts'
@@ -15,6 +13,7 @@ import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
+import { DemoMissing } from '../home/doors.tsx'
 import { SetupSteps } from './setup-steps.tsx'
 
 export function TemplateForm({ template }: { template: Template }) {
@@ -60,7 +59,7 @@ export function TemplateForm({ template }: { template: Template }) {
         <Grid.Col span={{ base: 12, md: 7 }}>
           {/* As wide as the fields of its parameters are. */}
           <Stack maw={640}>
-            {template.demo && <DemoData template={template} />}
+            {template.demo && <DemoMissing of={template.key} />}
             <Text>{template.description}</Text>
             <DraftRestored of={kept} />
             <TextInput
@@ -97,55 +96,6 @@ export function TemplateForm({ template }: { template: Template }) {
         </Grid.Col>
       </Grid>
     </form>
-  )
-}
-
-/** What is said before a demo is made: that its data is made up, and what it needs that does not answer here. */
-function DemoData({ template: { key, detects } }: { template: Template }) {
-  const go = useNavigate()
-  const { data } = useQuery({
-    queryKey: ['templates', key, 'detect'],
-    queryFn: () => declared.detect(key),
-    enabled: detects,
-  })
-  const home = useQuery({ queryKey: ikeys.home(null), queryFn: () => incidents.home() })
-  const queries = useQueryClient()
-  const load = useChange(() => demo.start(), {
-    failed: 'Couldn’t load the demo',
-    said: () => 'Demo loaded',
-    onDone: () => {
-      void queries.invalidateQueries()
-      void go('/')
-    },
-  })
-  const missing = data?.missing ?? []
-  return (
-    <Alert color="yellow" title={missing.length > 0 ? 'What this demo needs is not running' : 'Demo data'}>
-      <Text size="sm">This template shows made-up data; nothing in it is about a real system.</Text>
-      {missing.length > 0 && (
-        <Stack gap="xs" mt="xs" align="flex-start" role="status">
-          <List size="sm">
-            {missing.map((text) => (
-              <List.Item key={text}>{text}</List.Item>
-            ))}
-          </List>
-          <Text size="sm">
-            Until that is there, the sources of this project fail. The demo built into svc needs none of it,
-            and no model.
-          </Text>
-          {home.data?.demo.loaded === false && (
-            <Button
-              size="xs"
-              variant="default"
-              loading={load.isPending}
-              onClick={() => load.mutate(undefined)}
-            >
-              Load the built-in demo
-            </Button>
-          )}
-        </Stack>
-      )}
-    </Alert>
   )
 }
 
