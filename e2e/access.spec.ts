@@ -39,6 +39,12 @@ test('who may only read is told so before a form is filled in, and what a key la
     ...{ name: 'errs', sources: ['app'], key_field: 'service', severity: 'warning' },
     condition: { aggregate: 'count', predicate: '>= 1', window: '5m' },
   })
+  const project = await ask<{ id: string }>('/api/projects', {
+    template: 'custom',
+    name: 'Shop',
+    objects: [],
+  })
+  await ask('/api/agents/builtin', { name: 'look', prompt: 'Look.' })
   await ask(`/ingest/${ingest_key}`, { service: 'checkout', msg: 'it broke' })
   await page.goto(daemon.loginUrl)
   await expect(page.getByRole('button', { name: 'Log out' })).toBeVisible()
@@ -81,6 +87,29 @@ test('who may only read is told so before a form is filled in, and what a key la
   await goTo(page, `${daemon.url}/sources/app?tab=fields`)
   await expect(page.getByRole('cell', { name: 'msg', exact: true })).toBeVisible()
   await expect(page.getByRole('button', { name: /as a label$/ })).toHaveCount(0)
+  await goTo(page, `${daemon.url}/projects/${project.id}?tab=settings`)
+  await expect(page.getByRole('main')).toContainText('Changes need a key with scope admin.')
+  await expect(page.getByLabel('Name of a new key')).toHaveCount(0)
+  await page.route('**/api/agents/builtin/look/examples', (route) =>
+    route.fulfill({
+      json: {
+        examples: [
+          {
+            id: 'x1',
+            name: 'card',
+            run_id: 'run_1',
+            label: 'service',
+            key: 'pay',
+            verdict: null,
+            mentions: [],
+          },
+        ],
+      },
+    }),
+  )
+  await goTo(page, `${daemon.url}/agents/look?tab=tests`)
+  await expect(page.getByRole('link', { name: 'card' })).toBeVisible()
+  await expect(page.getByRole('button', { name: /^(Run all|Remove card)$/ })).toHaveCount(0)
   // Keys that act do nothing, and are not among those that are told.
   await goTo(page, `${daemon.url}/incidents`)
   await expect(page.getByRole('link', { name: /at least 1 within/ })).toBeVisible()

@@ -12,6 +12,7 @@ import { runPath } from '../../lib/paths.ts'
 import { money, took } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Mark } from '../../parts/mark.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { ModelPicker } from '../../parts/model-picker.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Section } from '../../parts/section.tsx'
@@ -37,7 +38,14 @@ export function AgentTests({ agent }: { agent: string }) {
     )
   return (
     <Stack gap="lg" maw={1180}>
-      <Section title="Examples" aside={<Start agent={agent} />}>
+      <Section
+        title="Examples"
+        aside={
+          <Acts>
+            <Start agent={agent} />
+          </Acts>
+        }
+      >
         <Examples agent={agent} examples={data.examples} />
       </Section>
       <Section title="Tests">
@@ -87,14 +95,16 @@ function Examples({ agent, examples }: { agent: string; examples: readonly Agent
           </Cell>
           <Cell>{expectedWords(example)}</Cell>
           <Cell>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Remove ${example.name}`}
-              onClick={() => remove.mutate(example.id)}
-            >
-              <Trash2 size={16} aria-hidden />
-            </ActionIcon>
+            <Acts>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                aria-label={`Remove ${example.name}`}
+                onClick={() => remove.mutate(example.id)}
+              >
+                <Trash2 size={16} aria-hidden />
+              </ActionIcon>
+            </Acts>
           </Cell>
         </Row>
       ))}

@@ -59,34 +59,34 @@ export function ProjectKeys({ project }: { project: Project }) {
           </Stack>
         </Alert>
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            create.mutate(undefined)
-          }}
-        >
-          <Group align="flex-end">
-            <TextInput
-              label="Name of a new key"
-              description="Findings carry it."
-              value={name}
-              onChange={(event) => setName(event.currentTarget.value)}
-              maxLength={64}
-              required
-            />
-            <Checkbox
-              mb={8}
-              checked={findings}
-              onChange={(event) => setFindings(event.currentTarget.checked)}
-              label="May record findings"
-            />
-            <Acts says>
+        <Acts says>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault()
+              create.mutate(undefined)
+            }}
+          >
+            <Group align="flex-end">
+              <TextInput
+                label="Name of a new key"
+                description="Findings carry it."
+                value={name}
+                onChange={(event) => setName(event.currentTarget.value)}
+                maxLength={64}
+                required
+              />
+              <Checkbox
+                mb={8}
+                checked={findings}
+                onChange={(event) => setFindings(event.currentTarget.checked)}
+                label="May record findings"
+              />
               <Button type="submit" loading={create.isPending}>
                 Create key
               </Button>
-            </Acts>
-          </Group>
-        </form>
+            </Group>
+          </form>
+        </Acts>
       )}
     </Stack>
   )
