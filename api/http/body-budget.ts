@@ -11,8 +11,10 @@ const STREAMS_IN_FLIGHT_MAX = 64 * 1024 * 1024
 const STREAM_WAIT_MS = 25_000
 /** How long a body waits: less than the ten seconds an exporter of OpenTelemetry waits for an answer. */
 const WAIT_MS = 8_000
-/** How long it waits until one that holds much and comes slowly ends for it. */
+/** How long it waits until one that holds much and comes slowly ends for it, and then until another does. */
 const RELIEF_MS = 2_500
+/** A body that has had its memory so long, and has not come, is slow: most come at once. */
+const SLOW_MS = 2_000
 /** Bytes from which on a body is worth ending for another. */
 const MUCH = 1024 * 1024
 /** Bodies that wait at most; what they have sent meanwhile is in buffers of the connection. */
@@ -52,7 +54,23 @@ interface Held {
   hasLeft: boolean
   /** It is being inflated and stored. */
   isAtWork: boolean
+  /** When it was first given memory, by `performance.now`. */
+  since: number
 }
+
+/** A body that comes too slowly. */
+export interface SlowBody {
+  /** When it began, by `performance.now`. */
+  since: number
+  /** Refuses it. */
+  end(): void
+}
+
+/**
+ * A door's body that has been coming longest; null where none of them is slow.
+ * @param holdsMuch whether a request has held memory worth freeing, for long enough
+ */
+type FindSlowBody = (holdsMuch: (request: object) => boolean) => SlowBody | null
 
 /**
  * Where a request carries what is held for it. A Map would do, but one whose keys come and go with each request leaves a
@@ -62,9 +80,12 @@ interface Held {
 const HELD = Symbol('what is held for its body')
 
 const heldBy = (request: { [HELD]?: Held }): Held =>
-  (request[HELD] ??= { bytes: 0, hasLeft: false, isAtWork: false })
+  (request[HELD] ??= { bytes: 0, hasLeft: false, isAtWork: false, since: 0 })
 
-const holdsMuch = (request: object): boolean => heldBy(request).bytes >= MUCH
+const holdsMuch = (request: object): boolean => {
+  const { bytes, since } = heldBy(request)
+  return bytes >= MUCH && performance.now() - since >= SLOW_MS
+}
 
 interface Waiting {
   request: object
@@ -83,19 +104,24 @@ export class BodyBudget {
   private readonly waiting: Waiting[] = []
   /** May go past the bound, one at a time: bodies that all wait to grow would wait for each other. */
   private past: object | null = null
+  /** One of each door. */
+  private readonly doors: FindSlowBody[] = []
 
   /**
-   * @param relieve ends a body that comes too slowly, if there is one: what it said it has is held until all of it is there
    * @param most bytes together
    * @param waitMs how long one waits
    * @param reliefMs how long one waits before it asks for relief
    */
   constructor(
-    private readonly relieve: (holdsMuch: (request: object) => boolean) => void = () => undefined,
     private readonly most = IN_FLIGHT_MAX,
     private readonly waitMs = WAIT_MS,
     private readonly reliefMs = RELIEF_MS,
   ) {}
+
+  /** Where memory is short, looks for slow bodies here, too: what one says it has is held until all of it is there. */
+  relieveBy(findSlowBody: FindSlowBody): void {
+    this.doors.push(findSlowBody)
+  }
 
   /**
    * Returns once there is room for a body. Growing comes before beginning, since it lets bodies end.
@@ -161,7 +187,7 @@ export class BodyBudget {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer)
-        clearTimeout(relief)
+        clearInterval(relief)
         this.waiting.splice(this.waiting.indexOf(one), 1)
       }
       const one: Waiting = {
@@ -181,10 +207,16 @@ export class BodyBudget {
         one.giveUp(tooMuch())
         this.next()
       }, this.waitMs)
-      const relief = setTimeout(this.relieve, this.reliefMs, holdsMuch)
+      const relief = setInterval(() => this.relieve(), this.reliefMs)
       const at = this.waiting.findIndex((other) => heldBy(other.request).bytes === 0)
       this.waiting.splice(isGrowing && at >= 0 ? at : this.waiting.length, 0, one)
     })
+  }
+
+  /** Ends the body that has been coming longest, whatever its door, if one is slow. */
+  private relieve(): void {
+    const slow = this.doors.map((find) => find(holdsMuch)).filter((body) => body !== null)
+    slow.sort((one, other) => one.since - other.since)[0]?.end()
   }
 
   /** Lets in whoever has the next turn, as far as there is room. */
@@ -209,6 +241,7 @@ export class BodyBudget {
 
   private take(request: object, size: number): void {
     const held = heldBy(request)
+    if (held.bytes === 0) held.since = performance.now()
     const more = Math.max(0, size - held.bytes)
     this.used += more
     held.bytes += more
@@ -216,4 +249,4 @@ export class BodyBudget {
 }
 
 /** For bodies that are stored while they come. */
-export const streamBudget = (): BodyBudget => new BodyBudget(undefined, STREAMS_IN_FLIGHT_MAX, STREAM_WAIT_MS)
+export const streamBudget = (): BodyBudget => new BodyBudget(STREAMS_IN_FLIGHT_MAX, STREAM_WAIT_MS)

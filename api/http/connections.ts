@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { SvcError } from '../../engine/index.ts'
+import type { SlowBody } from './body-budget.ts'
 import { isStreamed } from './body-time.ts'
 import { writeRefusal } from './unread.ts'
 
@@ -32,8 +33,11 @@ const SLOW_MS = 2_000
 const tooSlow = (short: string) => ({
   status: 503,
   reason: 'Service Unavailable',
-  detail: `the body came too slowly while ${short} short; try again in a moment`,
+  detail: describeSlow(short),
 })
+/** For its sender. @param short of what there is too little, with its verb */
+export const describeSlow = (short: string): string =>
+  `the body came too slowly while ${short} short; try again in a moment`
 /** In place of a credential. */
 const NOBODY = ''
 /** Routes that are never refused for want of room. */
@@ -181,9 +185,9 @@ export class Connections {
     }
   }
 
-  /** Memory for bodies is short: of those that hold much of it, the one ends that has been coming longest, if it is slow. */
-  endSlowBody(holdsMuch: (request: IncomingMessage) => boolean): void {
-    this.endSlowest(null, holdsMuch, 'memory was')
+  /** Memory for bodies is short: of those that hold much of it, the one that has been coming longest, if it is slow. */
+  findSlowBody(holdsMuch: (request: IncomingMessage) => boolean): SlowBody | null {
+    return this.findSlowest(null, holdsMuch, 'memory was')
   }
 
   private begin(socket: Used, response: ServerResponse): void {
@@ -226,18 +230,24 @@ export class Connections {
     else if (!this.endSlowest(newest, isWhole)) this.endSlowest(newest, isStreamed)
   }
 
+  /** Ends the slowest of them. @returns whether there was one */
+  private endSlowest(asking: Used, isMeant: (request: IncomingMessage) => boolean): boolean {
+    const slowest = this.findSlowest(asking, isMeant, 'connections were')
+    slowest?.end()
+    return slowest !== null
+  }
+
   /**
-   * Ends the request whose body has been coming longest, of those that are slow.
-   * @param asking is not ended
+   * The request whose body has been coming longest, of those that are slow.
+   * @param asking is not meant
    * @param isMeant which may be: those that are stored while they come may take their time
    * @param short of what there is too little, for its sender
-   * @returns whether there was one
    */
-  private endSlowest(
+  private findSlowest(
     asking: Used | null,
     isMeant: (request: IncomingMessage) => boolean,
-    short = 'connections were',
-  ): boolean {
+    short: string,
+  ): SlowBody | null {
     let slowest: Used | null = null
     let since = performance.now() - SLOW_MS
     for (const socket of this.open) {
@@ -247,12 +257,16 @@ export class Connections {
       slowest = socket
       since = use.since
     }
-    if (!slowest) return false
+    if (!slowest) return null
     const ended = slowest
-    const { response } = ended[USE]!
-    delete ended[USE]!.response
-    if (response!.headersSent) ended.destroy()
-    else writeRefusal(ended, tooSlow(short), () => ended.destroy())
-    return true
+    return { since, end: () => endSlow(ended, short) }
   }
+}
+
+/** Says so, unless its answer has begun. @param short of what there is too little */
+function endSlow(socket: Used, short: string): void {
+  const { response } = socket[USE]!
+  delete socket[USE]!.response
+  if (!response || response.headersSent) socket.destroy()
+  else writeRefusal(socket, tooSlow(short), () => socket.destroy())
 }

@@ -190,6 +190,8 @@ function createDoors(
 ): Doors {
   const connections = new Connections(connectionBounds(config.handles ?? handleLimit()))
   connections.watch(app.server)
+  const bodies = new BodyBudget()
+  bodies.relieveBy((holdsMuch) => connections.findSlowBody(holdsMuch))
   const listeners = new Set<() => void>()
   const answered: ((route: string, method: string, status: number) => void)[] = []
   const tellAnswered: Doors['tellAnswered'] = (route, method, status) => {
@@ -227,7 +229,7 @@ function createDoors(
     config,
     log,
     clock,
-    bodies: new BodyBudget((holdsMuch) => connections.endSlowBody(holdsMuch)),
+    bodies,
     streams: streamBudget(),
     connections,
     otlpGrpc: () => grpc,

@@ -12,7 +12,9 @@ import {
 } from 'node:http2'
 import { fail, type OtlpSignal, SvcError } from '../../engine/index.ts'
 import { type Identity, requireScope } from '../http/auth.ts'
+import type { SlowBody } from '../http/body-budget.ts'
 import { ACCEPTED } from '../http/compression.ts'
+import { describeSlow } from '../http/connections.ts'
 import type { Doors } from '../http/doors.ts'
 import { asSvcError } from '../http/problems.ts'
 import { inTime } from '../http/stream-body.ts'
@@ -30,6 +32,9 @@ const IDLE_MS = 300_000
 const LEAVE_MS = 3_000
 const WINDOW_BYTES = 1024 * 1024
 const OK = 0
+
+/** Messages that are being read, in the order they began. */
+type Incoming = Map<ServerHttp2Stream, SlowBody>
 
 export interface OtlpGrpc {
   port: number
@@ -51,7 +56,12 @@ export async function listenGrpc(doors: Doors, host: string, port: number): Prom
     session.on('close', () => sessions.delete(session))
     session.on('error', () => session.destroy())
   })
-  server.on('stream', (stream, headers) => void serve(doors, stream, headers))
+  const incoming: Incoming = new Map()
+  doors.bodies.relieveBy((holdsMuch) => {
+    for (const [stream, message] of incoming) if (holdsMuch(stream)) return message
+    return null
+  })
+  server.on('stream', (stream, headers) => void serve(doors, incoming, stream, headers))
   await bind(server, host, port)
   const address = server.address()
   return {
@@ -84,11 +94,17 @@ function close(server: Http2Server, sessions: ReadonlySet<ServerHttp2Session>): 
   })
 }
 
-async function serve(doors: Doors, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+async function serve(
+  doors: Doors,
+  incoming: Incoming,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+): Promise<void> {
   stream.on('error', (error) => doors.log.debug({ err: error }, 'a gRPC call broke off'))
   stream.once('close', () => doors.bodies.abandon(stream))
   try {
-    respond(stream, OK, '', await doors.bodies.during(stream, () => exported(doors, stream, headers)))
+    const answer = await doors.bodies.during(stream, () => exported(doors, incoming, stream, headers))
+    respond(stream, OK, '', answer)
   } catch (thrown) {
     const error = asSvcError(thrown as Error, doors.log)
     respond(stream, codeOf(error), error.message, protobufStatus(error))
@@ -98,6 +114,7 @@ async function serve(doors: Doors, stream: ServerHttp2Stream, headers: IncomingH
 /** @returns the answer's message. @throws SvcError */
 async function exported(
   doors: Doors,
+  incoming: Incoming,
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
 ): Promise<Buffer> {
@@ -109,9 +126,10 @@ async function exported(
   const signal = Object.hasOwn(SIGNALS, path) && isGrpc ? SIGNALS[path] : undefined
   if (headers[':method'] !== 'POST' || signal === undefined)
     return fail('method_not_allowed', 'this port takes the Export calls of OTLP: logs, traces and metrics')
-  const { isCompressed, message } = await readMessage(stream, (bytes) => doors.bodies.hold(stream, bytes))
+  const hold = (bytes: number): Promise<void> => doors.bodies.hold(stream, bytes)
+  const { isCompressed, message } = await readMessage(stream, hold, incoming)
   const encoding = isCompressed ? textOf(headers['grpc-encoding']) : undefined
-  const plain = await decode(encoding, [message], (bytes) => doors.bodies.hold(stream, bytes))
+  const plain = await decode(encoding, [message], hold)
   const result = await receive(doors, {
     form: { signal, encoding: 'protobuf' },
     body: plain?.body ?? message,
@@ -166,19 +184,44 @@ const PREFIX_BYTES = 5
 const BODY_MS = 30_000
 
 /**
- * Reads until the client has sent all, or its time is over. How long the message is comes first: what follows
- * is left with the client until there is room for all of it, so that a long one gets its turn.
+ * Reads until the client has sent all, its time is over, or another needs the memory that it holds and does not fill.
+ * How long the message is comes first: what follows is left with the client until there is room for all of it, so that a
+ * long one gets its turn.
  * @param hold returns once there is memory for so many bytes.
- * @throws SvcError too_large: longer than ingest takes; invalid: cut short, or not one message; what `hold` throws
+ * @param incoming has it meanwhile
+ * @throws SvcError too_large: longer than ingest takes; invalid: cut short, or not one message; unavailable: it came too
+ *   slowly while memory was short; what `hold` throws
  */
-export async function readMessage(
+async function readMessage(
   stream: ServerHttp2Stream,
+  hold: (bytes: number) => Promise<void>,
+  incoming: Incoming,
+): Promise<{ isCompressed: boolean; message: Buffer }> {
+  let end = (): void => undefined
+  const ended = new Promise<never>((_resolve, reject) => {
+    end = () => {
+      incoming.delete(stream)
+      reject(new SvcError('unavailable', describeSlow('memory was'), { retryAfter: 1 }))
+    }
+  })
+  // It may be ended between two parts, when nobody listens.
+  ended.catch(() => undefined)
+  incoming.set(stream, { since: performance.now(), end: () => end() })
+  try {
+    return await joinParts(partsOf(stream, ended), hold)
+  } finally {
+    incoming.delete(stream)
+  }
+}
+
+async function joinParts(
+  coming: AsyncIterable<Buffer>,
   hold: (bytes: number) => Promise<void>,
 ): Promise<{ isCompressed: boolean; message: Buffer }> {
   const parts: Buffer[] = []
   let size = 0
   let whole: number | null = null
-  for await (const part of partsOf(stream)) {
+  for await (const part of coming) {
     parts.push(part)
     size += part.length
     if (whole === null && size >= PREFIX_BYTES) {
@@ -194,15 +237,19 @@ export async function readMessage(
   return { isCompressed: bytes[0] === 1, message: bytes.subarray(PREFIX_BYTES) }
 }
 
-/** What comes, as it is asked for. @throws SvcError invalid: it ends too soon, or does not come in time */
-async function* partsOf(stream: ServerHttp2Stream): AsyncGenerator<Buffer> {
+/**
+ * What comes, as it is asked for.
+ * @param ended rejects where it is not waited for any more
+ * @throws SvcError invalid: it ends too soon, or does not come in time; what `ended` rejects with
+ */
+async function* partsOf(stream: ServerHttp2Stream, ended: Promise<never>): AsyncGenerator<Buffer> {
   const slow = new SvcError('invalid', `the message did not come within ${BODY_MS / 1_000} s`)
   const iterator = stream.iterator({ destroyOnReturn: false })
   let left = BODY_MS
   try {
     for (;;) {
       const began = performance.now()
-      const next = await inTime(iterator.next(), left, slow).catch((error: Error) => {
+      const next = await inTime(Promise.race([iterator.next(), ended]), left, slow).catch((error: Error) => {
         throw error instanceof SvcError ? error : new SvcError('invalid', 'the message was cut short')
       })
       if (next.done) return

@@ -1,24 +1,46 @@
 /** gRPC without a client, which would choose headers and frames by itself. */
-import { connect } from 'node:http2'
+import { type ClientHttp2Stream, connect } from 'node:http2'
 
 const LOGS = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
+
+interface Outcome {
+  status: number
+  message: string
+  details: string
+}
 
 /** One gRPC call by hand, with any headers. @returns its outcome. */
 export function callGrpc(
   port: number,
   headers: Record<string, string> = {},
   body: Uint8Array = new Uint8Array(5),
-): Promise<{ status: number; message: string; details: string }> {
+): Promise<Outcome> {
+  const { request, outcome } = beginGrpc(port, headers)
+  request.end(body)
+  return outcome
+}
+
+/** One that sends this and nothing further, until it is closed. */
+export function openGrpc(port: number, begin: Uint8Array): { outcome: Promise<Outcome>; close(): void } {
+  const { request, outcome } = beginGrpc(port, {})
+  request.write(begin)
+  return { outcome, close: () => request.close() }
+}
+
+function beginGrpc(
+  port: number,
+  headers: Record<string, string>,
+): { request: ClientHttp2Stream; outcome: Promise<Outcome> } {
   // In megabytes, for what waits to be sent: without it Node resets the answer to a large message.
   const session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000 })
-  return new Promise((resolve, reject) => {
-    const request = session.request({
-      ':method': 'POST',
-      ':path': LOGS,
-      'content-type': 'application/grpc',
-      te: 'trailers',
-      ...headers,
-    })
+  const request = session.request({
+    ':method': 'POST',
+    ':path': LOGS,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    ...headers,
+  })
+  const outcome = new Promise<Outcome>((resolve, reject) => {
     const settle = (found: Record<string, unknown>): void => {
       if (found['grpc-status'] === undefined) return
       resolve({
@@ -29,8 +51,8 @@ export function callGrpc(
     }
     request.on('response', settle).on('trailers', settle).on('error', reject)
     request.on('close', () => session.close()).resume()
-    request.end(body)
   })
+  return { request, outcome }
 }
 
 /** A message as gRPC frames it. */

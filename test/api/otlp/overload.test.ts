@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { callGrpc, framed } from './grpc-call.ts'
+import { callGrpc, framed, openGrpc } from './grpc-call.ts'
 import { openReceiver, type Receiver, ROOT } from './receiver.ts'
 
 const MIB = 1024 * 1024
@@ -66,6 +66,30 @@ describe('A11: under overload', () => {
     }
     expect((await receiver.post('logs', '{}')).status).toBe(200)
     expect((await receiver.post('logs', `{}${' '.repeat(15 * MIB)}`)).status).toBe(200)
+  })
+
+  it('of messages that are announced over gRPC and do not come, one ends for what does come', async () => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    })
+    receiver = await openReceiver()
+    await receiver.source('otlp', 'otlp')
+    const announced = framed(Buffer.alloc(16 * MIB)).subarray(0, 6)
+    const silent = Array.from({ length: 8 }, () => openGrpc(receiver.grpcPort, announced))
+    // The last of them waits for memory, and what comes after it waits behind it.
+    const answer = receiver.post('logs', '{}').then(({ status }) => status)
+    const first = Promise.race(silent.map(({ outcome }) => outcome))
+    const settled: string[] = []
+    void first.then(({ message }) => settled.push(message))
+    await expect
+      .poll(() => {
+        if (settled.length === 0) vi.advanceTimersByTime(2_500)
+        return settled
+      })
+      .toEqual(['the body came too slowly while memory was short; try again in a moment'])
+    expect(await first).toMatchObject({ status: 14 })
+    expect(await answer).toBe(200)
+    for (const { close } of silent) close()
   })
 
   describe('of refusals', () => {
