@@ -22,8 +22,8 @@ import { forecastCalls } from '../declared/setup/forecast.ts'
 import { proposalCalls } from '../declared/setup/proposals.ts'
 import { graphCalls } from '../graph/graph.ts'
 import type { Figures } from '../log/figures.ts'
-import type { Snapshot } from '../log/steps.ts'
-import { answerEntities } from '../log/timeline/stats.ts'
+import { atOnce, type Snapshot } from '../log/steps.ts'
+import { entitiesInSteps } from '../log/timeline/stats.ts'
 import { credentialFor } from '../model/credentials.ts'
 import { syncHealth, syncReads } from '../reconcile/port.ts'
 import { slackWrites } from '../slack/calls.ts'
@@ -70,7 +70,7 @@ export function storeCalls(parts: StoreCallsParts) {
   })
   const starters: AskStarterCalls = {
     askStarters: async (isAdmin) => {
-      const { labels: entities } = answerEntities(ctx, 1)
+      const { labels: entities } = atOnce(entitiesInSteps(ctx, 1))
       // Each looks at once: all see one state of the store.
       const [list, triggers, { agents }] = await Promise.all([
         ofDeclared.listSources(),

@@ -415,7 +415,8 @@ const NONE: ReadonlyMap<string, number> = new Map()
 
 /* How many events of sealed segments carry each label, and when the last one came. */
 
-const BLOCK = 512
+/** Labels that are counted in one row, by id. */
+export const BLOCK = 512
 
 export class LabelCounts {
   private readonly select: Statement<[number], Uint8Array>
@@ -447,6 +448,11 @@ export class LabelCounts {
       if (counts) found.set(id, { n: counts[id & (BLOCK - 1)]!, last: counts[BLOCK + (id & (BLOCK - 1))]! })
     }
     return found
+  }
+
+  /** How many events carry each label of a block, in the order of their ids. */
+  block(block: number): Uint32Array {
+    return Uint32Array.from(this.load(block)?.subarray(0, BLOCK) ?? new Uint32Array(BLOCK))
   }
 
   /**

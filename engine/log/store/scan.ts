@@ -576,7 +576,7 @@ const ascendingOrder = (ids: readonly number[]): Uint32Array =>
   Uint32Array.from(ids.keys()).sort((a, b) => ids[a]! - ids[b]!)
 
 /** @param ids ascending. @returns the first and the last of ids that follow one another */
-function runsOf(ids: readonly number[]): [number, number][] {
+export function runsOf(ids: readonly number[]): [number, number][] {
   const runs: [number, number][] = []
   for (let from = 0, to = 1; to <= ids.length; to++) {
     if (to < ids.length && ids[to] === ids[to - 1]! + 1) continue

@@ -15,6 +15,7 @@ import {
   eachPositionInSteps,
   type Position,
   type Query,
+  runsOf,
   type StoredRow,
 } from '../store/scan.ts'
 import type { Segment } from '../store/segments.ts'
@@ -402,31 +403,103 @@ export function classify(
   return [...counts.values()]
 }
 
+/* Events whose texts are looked at. */
+
+/** SQLite takes patterns up to 50,000 bytes (https://sqlite.org/limits.html). */
+const PART_MAX = 10_000
+/** Characters of one byte that `escapeText` shows as escapes; that of NUL ends what `length` counts. */
+const CONTROLS = '*[\u0001-\u0008\u000b-\u001f\u007f]*'
+/** What begins with such a character may begin within an escape. */
+const OF_ESCAPE = /^[0-9a-fu{}]|\\/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the characters of one byte
+const ASCII = /^[\u0000-\u007f]*$/
+
+/** Ids of events whose texts surely hold what is looked for, and of those that have to be looked at. */
+interface Sifted {
+  sure: readonly number[]
+  doubtful: readonly number[]
+}
+
+/**
+ * Looks for a text in those of events where they lie, by SQLite: that takes a twentieth of the time that it takes to read the
+ * rows (measured 2026-11-30). SQLite knows upper and lower case of ASCII alone, and texts are searched as they are shown, with
+ * escapes: whatever has other characters than those that are shown as they are has to be looked at.
+ * @param text lower case. @param ids in any order. @returns ascending
+ */
+function siftTexts({ db }: Pick<ReadContext, 'db'>, text: string, ids: readonly number[]): Sifted {
+  const found = db
+    .prepare<[string, string, string | null, string | null], string>(
+      `SELECT json_group_array(CASE WHEN octet_length(e.text) = length(e.text) AND e.text NOT GLOB ? THEN e.id ELSE -e.id END)
+      FROM json_each(?) j CROSS JOIN events e ON e.id BETWEEN j.value ->> 0 AND j.value ->> 1
+      WHERE octet_length(e.text) <> length(e.text) OR e.text LIKE ? ESCAPE '\\' OR e.text GLOB ?`,
+    )
+    .pluck()
+    .get(
+      CONTROLS,
+      JSON.stringify(runsOf(ids.toSorted((a, b) => a - b))),
+      ASCII.test(text) ? `%${text.replaceAll(/[%_\\]/g, '\\$&')}%` : null,
+      OF_ESCAPE.test(text) ? CONTROLS : null,
+    )!
+  const [sure, doubtful]: [number[], number[]] = [[], []]
+  for (const id of JSON.parse(found) as number[])
+    if (id > 0) sure.push(id)
+    else doubtful.push(-id)
+  return { sure, doubtful }
+}
+
+/** Whether `siftTexts` can look for it. */
+const isSifted = (text: string | null): text is string => text !== null && text.length <= PART_MAX
+
+/** Of some events those that the filter of a plan has to look at, in the order they have: the others lack its text. */
+export function toLookAt<T extends { id: number }>(
+  ctx: ReadContext,
+  { text }: Pick<Plan, 'text'>,
+  events: readonly T[],
+): readonly T[] {
+  if (!isSifted(text) || events.length === 0) return events
+  const ids = events.map(({ id }) => id)
+  const { sure, doubtful } = siftTexts(ctx, text, ids)
+  if (sure.length + doubtful.length === events.length) return events
+  const wanted = new Set([...sure, ...doubtful])
+  return events.filter(({ id }) => wanted.has(id))
+}
+
 /**
  * A query whose events fit the whole of a plan: those that the index leaves open, as it does number labels, are read
  * and looked at. What goes through the index alone, as counts do, would answer for all of them.
  */
-export function* matchingQuery(ctx: ReadContext, { filter }: Plan, query: Query): Steps<Query> {
+export function* matchingQuery(ctx: ReadContext, plan: Plan, query: Query): Steps<Query> {
+  const { filter, text } = plan
   if (!filter) return query
   const only = new Set<number>()
-  yield* eachRow(ctx, query, (stored) => {
-    if (filter(presentRow(stored, ctx.dictionary, ctx.names, 0))) only.add(stored.id)
-  })
+  for (const some of pagesOf(yield* idsOf(ctx, query), READ_AT_ONCE)) {
+    yield
+    const { sure, doubtful } = isSifted(text) ? siftTexts(ctx, text, some) : { sure: [], doubtful: some }
+    if (plan.isTextAlone) for (const id of sure) only.add(id)
+    const looked = plan.isTextAlone ? doubtful : [...sure, ...doubtful]
+    for (const stored of ctx.rows.read(looked, false))
+      if (filter(presentRow(stored, ctx.dictionary, ctx.names, 0))) only.add(stored.id)
+  }
   return { ...query, only }
 }
 
-/** Rows read before others have their turn. */
-const READ_AT_ONCE = 2_000
-
-/** Every event of a query as it is stored, without its payload, in no particular order. */
-export function* eachRow(ctx: ReadContext, query: Query, each: (stored: StoredRow) => void): Steps<void> {
+/** Ids of the events of a query, in no particular order. */
+export function* idsOf(ctx: ReadContext, query: Query): Steps<number[]> {
   const ids: number[] = []
   yield* eachPositionInSteps(
     () => ctx.index.all(),
     query,
     (id) => ids.push(id),
   )
-  for (const some of pagesOf(ids, READ_AT_ONCE)) {
+  return ids
+}
+
+/** Rows read before others have their turn. */
+export const READ_AT_ONCE = 2_000
+
+/** Every event of a query as it is stored, without its payload, in no particular order. */
+export function* eachRow(ctx: ReadContext, query: Query, each: (stored: StoredRow) => void): Steps<void> {
+  for (const some of pagesOf(yield* idsOf(ctx, query), READ_AT_ONCE)) {
     yield
     for (const stored of ctx.rows.read(some, false)) each(stored)
   }

@@ -76,6 +76,10 @@ export interface Plan {
   masked: number[]
   /** What the index cannot say; null when it says it all. */
   filter: ((row: Row) => boolean) | null
+  /** What the filter looks for in texts, lower case; null: nothing. */
+  text: string | null
+  /** Whether it looks at nothing else. */
+  isTextAlone: boolean
   /** Constraints of the selector that stand for a joined entity. */
   joined: readonly JoinedConstraint[]
   /** Of `groups`, those that say what the projects read; none: everything. */
@@ -141,15 +145,15 @@ export function compilePlan(
         .map((type) => dictionary.find(TYPE_LABEL, type))
         .filter((id) => id !== undefined),
     )
-  if (request.text !== undefined) {
-    const wanted = request.text.toLowerCase()
-    filters.push((row) => row.text.toLowerCase().includes(wanted))
-  }
+  const text = request.text?.toLowerCase() ?? null
+  if (text !== null) filters.push((row) => row.text.toLowerCase().includes(text))
   if (groups.length === 0) groups.push(allSourceLabels(dictionary, names))
   return {
     groups,
     masked: names.masked().flatMap((id) => dictionary.find(SOURCE_LABEL, String(id)) ?? []),
     filter: filters.length ? (row) => filters.every((holds) => holds(row)) : null,
+    text,
+    isTextAlone: text !== null && filters.length === 1,
     joined,
     scope,
   }

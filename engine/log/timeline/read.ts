@@ -14,7 +14,7 @@ import { atOnce, pagesOf, type Steps } from '../steps.ts'
 import { firstPositions, type Position, type Query } from '../store/scan.ts'
 import { type Cursor, projectNames, type ReadContext } from './context.ts'
 import { type DocumentQuery, readDocuments } from './documents.ts'
-import { classify, type Fitted, Fitting, shapeOf, tokensOf } from './fit.ts'
+import { classify, type Fitted, Fitting, shapeOf, tokensOf, toLookAt } from './fit.ts'
 import {
   compilePlan,
   gapsIn,
@@ -32,7 +32,7 @@ import {
   unknownOf,
   type Window,
 } from './plan.ts'
-import { parseEventId, presentRow, renderHeading, renderRow, renderTimeline } from './present.ts'
+import { eventId, parseEventId, presentRow, renderHeading, renderRow, renderTimeline } from './present.ts'
 
 const LIMIT_DEFAULT = 200
 /** Rows a text, number or entity-value filter looks at before it says how far it came and gives a cursor. */
@@ -244,26 +244,36 @@ function* collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: bo
   })
   let after = reading.cursor.after
   let scanned = 0
+  // What is common is on the first page, and what is rare far away: each time twice as many are looked for.
+  let batch = SCAN_BATCH
   for (;;) {
-    const most = Math.min(SCAN_BATCH, reading.scanMax - scanned)
+    const most = Math.min(batch, reading.scanMax - scanned)
+    batch = Math.min(POSITIONS, batch * 2)
     const positions = firstPositions(ctx.index.all(), query, direction, most, after)
-    // The payload is read only for rows that pass: a scan reads many more than it gives.
-    for (const [i, row] of materialise(ctx, reading, positions, false).entries()) {
-      scanned++
-      if (!plan.filter(row)) continue
-      rows.push(row)
-      if (rows.length === limit) return done(positions[i] ?? null)
+    for (const some of pagesOf(positions, SCAN_BATCH)) {
+      // The payload is read only for rows that pass: a scan reads many more than it gives.
+      for (const row of materialise(ctx, reading, toLookAt(ctx, plan, some), false)) {
+        if (!plan.filter(row)) continue
+        rows.push(row)
+        if (rows.length < limit) continue
+        const at = placeOf(row, some)
+        scanned += at + 1
+        return done(some[at]!)
+      }
+      scanned += some.length
+      yield
     }
     after = positions.at(-1) ?? after
     if (positions.length < most) return done(null)
-    if (scanned < reading.scanMax) {
-      yield
-      continue
-    }
+    if (scanned < reading.scanMax) continue
     const isMore = firstPositions(ctx.index.all(), query, direction, 1, after).length > 0
     return isMore ? done(after, true) : done(null)
   }
 }
+
+/** Not by count: rows that were deleted since the step before are not read. */
+const placeOf = (row: Row, positions: readonly Position[]): number =>
+  positions.findIndex(({ id }) => eventId(id) === row.id)
 
 /** Where metric points are what is asked for, each is told by itself. */
 function foldsPoints({ request, plan }: Reading): boolean {
@@ -460,13 +470,17 @@ function* eachRow(
     const wanted = Math.min(POSITIONS, plan.filter ? scanMax - scanned : most - taken)
     const positions = firstPositions(ctx.index.all(), query, direction, wanted, after)
     for (const some of pagesOf(positions, SCAN_BATCH)) {
-      for (const [i, row] of materialise(ctx, reading, some, false).entries()) {
-        after = some[i]!
-        scanned++
+      for (const row of materialise(ctx, reading, toLookAt(ctx, plan, some), false)) {
         if (plan.filter && !plan.filter(row)) continue
         taken++
-        if (!each(row) || taken === most) return stop()
+        if (each(row) && taken < most) continue
+        const at = placeOf(row, some)
+        after = some[at]!
+        scanned += at + 1
+        return stop()
       }
+      after = some.at(-1)!
+      scanned += some.length
       yield
     }
     if (positions.length < wanted) return stop()
@@ -510,7 +524,7 @@ function* answerFold(ctx: ReadContext, reading: Reading, limit: number): Steps<R
   let looked = 0
   while (next === null) {
     const positions: Position[] = firstPositions(ctx.index.all(), query, 'asc', SCAN_BATCH, after)
-    for (const row of materialise(ctx, reading, positions, false)) {
+    for (const row of materialise(ctx, reading, toLookAt(ctx, reading.plan, positions), false)) {
       if (shapeOf(row).key !== like || (reading.plan.filter && !reading.plan.filter(row))) continue
       const whole = withPayload(ctx, [row], withRaw)[0]!
       tokens += tokensOf(`${reading.lineOf(whole)}\n`) + tokensOf(whole.raw ?? '')

@@ -18,7 +18,7 @@ import { readDocument } from './documents.ts'
 import { compilePlan, queryOf, unknownOf } from './plan.ts'
 import { parseEventId, presentRow } from './present.ts'
 import { answerRead, readInSteps } from './read.ts'
-import { answerEntities, answerEntityValues, histogramInSteps, statsInSteps } from './stats.ts'
+import { entitiesInSteps, entityValuesInSteps, histogramInSteps, statsInSteps } from './stats.ts'
 
 /** Rows a resumed tail is given at most before it is told of a gap. */
 const BACKLOG_MAX = 1_000
@@ -97,8 +97,8 @@ export function createReads(
       ),
     entityCoverage: (body) => wide(coverageInSteps(ctx, body)),
     entityNeighbours: (asked) => wide(neighboursInSteps(ctx, asked, clock.now())),
-    entities: (limit) => snapshot(() => answerEntities(ctx, limit)),
-    entityValues: (label, limit, prefix) => snapshot(() => answerEntityValues(ctx, label, limit, prefix)),
+    entities: (limit) => wide(entitiesInSteps(ctx, limit)),
+    entityValues: (label, limit, prefix) => wide(entityValuesInSteps(ctx, label, limit, prefix)),
     event: (id) => snapshot(() => readEvent(ctx, id, clock.now())),
     backlog: (filter) => snapshot(() => readBacklog(ctx, filter, clock.now())),
   }

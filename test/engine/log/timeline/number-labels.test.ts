@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { inspectInSteps } from '../../../../engine/agents/inspect.ts'
 import { atOnce } from '../../../../engine/log/steps.ts'
 import type { InspectQuestion } from '../../../../engine/log/timeline/inspect-pages.ts'
-import { answerEntityValues, histogramInSteps, statsInSteps } from '../../../../engine/log/timeline/stats.ts'
+import { entityValuesInSteps, histogramInSteps, statsInSteps } from '../../../../engine/log/timeline/stats.ts'
 import type { StatsRequest } from '../../../../schemas/types.ts'
 import { addSource, event, openHarness, T0 } from '../store/store-harness.ts'
 
@@ -77,7 +77,7 @@ it('narrow what the tools look at', () => {
 
 it('name no entities, which is said', () => {
   const { ctx } = world()
-  expect(() => answerEntityValues(ctx, 'code', 10)).toThrow(
+  expect(() => atOnce(entityValuesInSteps(ctx, 'code', 10))).toThrow(
     'code is a label of numbers, which names no entities; stats counts its values',
   )
 })

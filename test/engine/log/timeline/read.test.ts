@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../../engine/log/steps.ts'
 import { tokensOf } from '../../../../engine/log/timeline/fit.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
-import { answerEntities, answerEntityValues, statsInSteps } from '../../../../engine/log/timeline/stats.ts'
+import {
+  entitiesInSteps,
+  entityValuesInSteps,
+  histogramInSteps,
+  statsInSteps,
+} from '../../../../engine/log/timeline/stats.ts'
+import { escapeText } from '../../../../schemas/plain-text.ts'
 import type { ReadRequest } from '../../../../schemas/types.ts'
 import { longOr } from '../../../chaos/scale.ts'
 import { addSource, event, openHarness, random, T0 } from '../store/store-harness.ts'
@@ -152,8 +158,63 @@ describe('a read', () => {
       ),
       { sourceId: app },
     )
-    expect(answerEntities(ctx, 3).labels.map(({ label }) => label)).toEqual(['service', 'zone', 'batch'])
-    expect(answerEntityValues(ctx, 'span_id', 3).distinct).toBe(150)
+    expect(atOnce(entitiesInSteps(ctx, 3)).labels.map(({ label }) => label)).toEqual([
+      'service',
+      'zone',
+      'batch',
+    ])
+    expect(atOnce(entityValuesInSteps(ctx, 'span_id', 3)).distinct).toBe(150)
+  })
+
+  it('counts each value of a label once, also where labels come and get their keys between two steps', () => {
+    const { append, ctx, app, store } = setUp()
+    const add = (from: number, count: number): void => {
+      append(
+        Array.from({ length: count }, (_, n) => event({ batch: `b${from + n}` }, T0)),
+        { sourceId: app },
+      )
+    }
+    const keyed = store.db.prepare<[], number>('SELECT through FROM labels_keyed').pluck()
+    add(0, 30_000)
+    // Some that have a key come as often as some that have none: the first by value are shown.
+    add(200_000, 10)
+    add(100_000, 10)
+    append([event({ batch: 'b7' }, T0), event({ batch: 'b200003' }, T0), event({ batch: 'b9' }, T0)], {
+      sourceId: app,
+    })
+    const before = keyed.get()!
+    expect(before).toBeGreaterThanOrEqual(30_000)
+    expect(before).toBeLessThan(30_020)
+    const steps = entityValuesInSteps(ctx, 'batch', 6)
+    expect(steps.next().done).toBe(false)
+    add(300_000, 36_000)
+    expect(keyed.get()).toBeGreaterThan(before)
+    const facet = atOnce(steps)
+    expect(facet.values.map(({ value, events }) => [value, events])).toEqual([
+      ...['b200003', 'b7', 'b9'].map((value) => [value, 2]),
+      ...['b0', 'b1', 'b10'].map((value) => [value, 1]),
+    ])
+    expect(facet.distinct).toBe(30_020)
+    expect(atOnce(entityValuesInSteps(ctx, 'batch', 3, 'b10000')).values.map(({ value }) => value)).toEqual([
+      'b10000',
+      'b100000',
+      'b100001',
+    ])
+    expect(atOnce(entityValuesInSteps(ctx, 'batch', 3)).distinct).toBe(66_020)
+    // Of a window of few events the rows are looked at, of one of many the index.
+    const byBatch = (end: number) => {
+      const { rows, values, total } = atOnce(statsInSteps(ctx, { by: 'batch', window: '1h', top: 4 }, end))
+      return { rows: rows.map(({ value, now }) => [value, now]), values, now: total.now }
+    }
+    const [twice, later] = [['b200003', 'b7', 'b9'], T0 + 86_400_000]
+    append(
+      [...twice, ...twice, 'b1'].map((batch) => event({ batch }, later)),
+      { sourceId: app },
+    )
+    const rows = [...twice.map((value) => [value, 2]), ['b1', 1]]
+    expect(byBatch(later)).toEqual({ rows, values: 4, now: 7 })
+    const all = byBatch(T0)
+    expect(all).toEqual({ rows: [...rows.slice(0, 3), ['b0', 1]], values: 66_020, now: 66_023 })
   })
 
   it('is a strict AND, compares numbers by their JSON form, and matches the entity by key_value', () => {
@@ -189,6 +250,39 @@ describe('a read', () => {
     expect(read({ text: 'timeout' })).toMatchObject({ rows: [{ id: 'evt_1' }], scanned: 3 })
     expect(() => read({ sources: ['nope'] })).toThrow(
       expect.objectContaining({ code: 'not_found', message: 'no source is named nope' }),
+    )
+  })
+
+  it('finds the texts that hold what is asked for as they are shown, in any case and whatever they hold', () => {
+    const { append, ctx, read, app } = setUp()
+    // Letters that have another case of ASCII, what is special in patterns, and what is shown as escapes.
+    const characters = fc.constantFrom(
+      ...'aAkK\u212aiI\u0130é\u00c9%_\\*[]-0e2uU{} \n\t\0\u001b\u007f\u202e\ufeff',
+      '\u{e0041}',
+    )
+    const texts = fc.sample(fc.string({ unit: characters, maxLength: 12 }), 400)
+    append(
+      texts.map((text) => event({ service: 'checkout' }, T0, { text })),
+      { sourceId: app },
+    )
+    const shown = texts.map((text) => escapeText(text))
+    const parts = fc
+      .tuple(fc.constantFrom(...shown), fc.nat(), fc.nat(), fc.boolean())
+      .map(([text, from, length, isUpper]) => {
+        const characters = [...text]
+        const start = from % (characters.length + 1)
+        const part = characters.slice(start, start + 1 + (length % 6)).join('')
+        return isUpper ? part.toUpperCase() : part
+      })
+    fc.assert(
+      fc.property(parts, fc.constantFrom<'asc' | 'desc'>('asc', 'desc'), (text, order) => {
+        const wanted = shown.flatMap((one, n) =>
+          one.toLowerCase().includes(text.toLowerCase()) ? [`evt_${n + 1}`] : [],
+        )
+        const found = read({ text, order, limit: 500 }).rows.map(({ id }) => id)
+        expect(order === 'asc' ? found : found.toReversed()).toEqual(wanted)
+        expect(atOnce(histogramInSteps(ctx, { text, window: '2h' }, NOW)).total).toBe(wanted.length)
+      }),
     )
   })
 
