@@ -461,6 +461,7 @@ function writerOwn(
   return {
     bootReport: async () => ({
       ...booted,
+      done: [...(store.upgraded ? [store.upgraded] : []), ...booted.done],
       failed: [...(store.loss ? [store.loss] : []), ...booted.failed],
       warned: [sealed.look().sentence].filter((sentence) => sentence !== null),
     }),
