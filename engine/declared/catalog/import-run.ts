@@ -235,10 +235,7 @@ export function tellConfigFaults(
   return new Set(found.map(({ path: [field] }) => field))
 }
 
-/**
- * What belongs to a project is no longer held by the Default one.
- * @param named projects that its entry names: Default may be one of them, wherever in the list, and then keeps it
- */
+/** What belongs to a project is no longer held by the Default one, unless that is `named` beside it. */
 export function leaveDefault(
   edit: Edit,
   kind: PartKind,
