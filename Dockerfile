@@ -15,14 +15,19 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24.21.0-bookworm-slim
-ENV NODE_ENV=production SVC_LOG_FORMAT=json
+# What the daemon runs to follow a repository of catalog files: git, and ssh for addresses of ssh.
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates git openssh-client \
+  && rm -rf /var/lib/apt/lists/*
+# The data home of commands that are run beside the daemon, such as "docker exec svc svc backup /data/copy.db".
+ENV NODE_ENV=production SVC_LOG_FORMAT=json SVC_HOME=/data
 WORKDIR /app
 COPY --from=packages /app/package.json ./
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/bin bin
-RUN mkdir /data && chown node:node /data
-USER node
+RUN mkdir /data && chown node:node /data && ln -s /app/bin/svc.mjs /usr/local/bin/svc
+# The user node, as a number: Kubernetes cannot tell of a name whether it is root (runAsNonRoot).
+USER 1000:1000
 VOLUME /data
 EXPOSE 8787 8788 4317
 # Whichever of the two processes this container runs answers.

@@ -4,6 +4,8 @@
  * against this table.
  */
 
+import { closest } from '../schemas/near-names.ts'
+
 /** Who reads a variable: the daemon, the client commands, or the MCP server. */
 export type Reader = 'daemon' | 'client' | 'mcp'
 
@@ -227,25 +229,71 @@ const PROJECT_ONLY = new Set(['SVC_NODE', 'SVC_TEST_BROWSER'])
 /** The environment as a process gets it. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A variable's value with surrounding blanks removed; a blank one counts as unset. */
+/**
+ * What Kubernetes tells every container of a Service: of one named `svc` that SVC_PORT is `tcp://10.96.1.2:8787`
+ * (kubernetes.io, Service, environment variables). It says nothing of the port to listen at.
+ */
+const ofService = (name: string, value: string): boolean =>
+  name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value)
+
+/** A variable's value with surrounding blanks removed; a blank one counts as unset, and so does what Kubernetes set. */
 export function readVariable(env: Environment, name: string): string | undefined {
   const value = env[name]?.trim()
-  return value ? value : undefined
+  return value && !ofService(name, value) ? value : undefined
+}
+
+/** The names that variables of a Service begin with, such as `SVC` of SVC_SERVICE_HOST and SVC_PORT_8787_TCP. */
+const servicesOf = (env: Environment): string[] =>
+  Object.entries(env)
+    .filter(([name, value]) => ofService(name, value?.trim() ?? ''))
+    .map(([name]) => name.replace(/_PORT$/, ''))
+
+/** Names that are looked for, such as those of options, and that no letter leads from to the right one. */
+const MEANT: Readonly<Record<string, string>> = {
+  ...{ SVC_DATA_DIR: 'SVC_HOME', SVC_DATA: 'SVC_HOME', SVC_CATALOG_FILE: 'SVC_CATALOG' },
+  ...{ SVC_TOKEN: 'SVC_AUTH_TOKEN', SVC_AUTH: 'SVC_AUTH_TOKEN', SVC_URL: 'SVCD_URL' },
+}
+
+/** The variable that a name was likely meant to be. What all names begin with says nothing. */
+function meantBy(name: string): string {
+  if (Object.hasOwn(MEANT, name)) return ` (did you mean ${MEANT[name]}?)`
+  const prefix = /^[A-Z]+_/.exec(name)?.[0] ?? ''
+  const alike = environment.map((one) => one.name).filter((one) => one.startsWith(prefix))
+  const close = closest(
+    name.slice(prefix.length),
+    alike.map((one) => one.slice(prefix.length)),
+  )
+  return close === undefined ? '' : ` (did you mean ${prefix}${close}?)`
 }
 
 /**
- * Variables that are set and have no effect: misspelt ones, and those of before 0.2.0 under a new prefix.
+ * Variables that are set and have no effect: misspelt ones, those of before 0.2.0 under a new prefix, and a port that
+ * Kubernetes set.
  * @returns a sentence for each, without its value.
  */
 export function describeUnread(env: Environment): string[] {
-  return Object.keys(env)
-    .sort()
-    .filter(
+  const names = environment.map((variable) => variable.name)
+  const services = servicesOf(env)
+  const isOfService = (name: string) =>
+    services.some((service) => new RegExp(`^${service}_(SERVICE_|PORT_[0-9])`).test(name))
+  const unread = Object.keys(env).filter(
+    (name) =>
+      /^(SVC_|SVCD_|PROVIDER[AB]_)/.test(name) &&
+      !PROJECT_ONLY.has(name) &&
+      !name.startsWith('SVC_SECRET_') &&
+      readVariable(env, name) !== undefined &&
+      !names.includes(name) &&
+      !isOfService(name),
+  )
+  const ports = names.filter((name) => ofService(name, env[name]?.trim() ?? ''))
+  return [
+    ...unread.map((name) => `${name} is set, but svc has no variable of that name${meantBy(name)}`),
+    ...ports.map(
       (name) =>
-        /^(SVC_|SVCD_|PROVIDER[AB]_)/.test(name) &&
-        !PROJECT_ONLY.has(name) &&
-        readVariable(env, name) !== undefined &&
-        !environment.some((variable) => variable.name === name),
-    )
-    .map((name) => `${name} is set, but svc has no variable of that name`)
+        `${name} is an address, as Kubernetes sets it for a Service named ${name
+          .replace(/_PORT$/, '')
+          .toLowerCase()
+          .replaceAll('_', '-')}, and counts as unset; enableServiceLinks: false keeps it away`,
+    ),
+  ].sort()
 }

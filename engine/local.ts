@@ -18,7 +18,7 @@ export {
 export { formatCatalog, lintCatalog } from './declared/catalog/lint.ts'
 export type { RecordedEvents } from './declared/setup/events.ts'
 export { backupDatabase, restoreDatabase } from './log/store/backup.ts'
-export { environmentElsewhere } from './net/secrets.ts'
+export { environmentElsewhere, keyFileOf } from './net/secrets.ts'
 export type { LocalEngine } from './operations/operation.ts'
 export type { EngineOptions } from './roles/calls.ts'
 export { openEngineHere as createEngine } from './roles/here.ts'

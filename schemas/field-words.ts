@@ -136,3 +136,7 @@ export function placeWords(kind: string, pointer: string): string | null {
   if (kind !== 'project' || !Object.hasOwn(RELATIONS, field)) return null
   return RELATIONS[field]!.place(names)
 }
+
+/** A field as a person says it: `config.labels` for the pointer /config/labels (RFC 6901), nothing for all of it. */
+export const fieldWords = (kind: string, pointer: string): string =>
+  placeWords(kind, pointer) ?? stepsOf(pointer).join('.')

@@ -172,6 +172,11 @@ export class Client {
         `the certificate of ${this.target.url} ${certificate} (${cause?.code})`,
         EXIT.unavailable,
       )
+    if (cause?.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
+      return new CliError(
+        `${this.target.url} does not answer by https (${cause.code}); name the daemon by http, or its proxy that has a certificate`,
+        EXIT.unavailable,
+      )
     const reason =
       cause?.code === 'ECONNREFUSED' ? 'connection refused' : (cause?.code ?? cause?.message ?? message)
     return new CliError(

@@ -1,5 +1,5 @@
 /** One changed field as lines of text: short values on one line, long ones as a diff. */
-import { placeWords } from '../../schemas/field-words.ts'
+import { fieldWords } from '../../schemas/field-words.ts'
 import { ownField } from '../../schemas/fields-of.ts'
 import type { FieldChange, MergeConflict } from '../../schemas/types.ts'
 import { unsetWords } from '../../schemas/unset-words.ts'
@@ -19,11 +19,7 @@ type Painter = Pick<Io, 'colour'>
  * @param kind of what it is a field of, where that is known
  */
 export function fieldName(pointer: string, kind = ''): string {
-  const words = placeWords(kind, pointer)
-  if (words !== null) return escapeLine(words)
-  const parts = pointer.split('/').slice(1)
-  const name = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
-  return escapeLine(name) || 'all of it'
+  return escapeLine(fieldWords(kind, pointer)) || 'all of it'
 }
 
 /** `name: before → after`, or the name and the lines that differ below it. */

@@ -1,7 +1,10 @@
 /** What is wrong with files, in the forms that other tools read. */
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { CatalogProblem } from '../../schemas/types.ts'
+import { type Environment, readVariable } from '../environment.ts'
 import { version } from '../version.ts'
+import { STANDARD, shownFile } from './files.ts'
 
 export const FORMATS = ['text', 'json', 'sarif', 'github'] as const
 export type FindingFormat = (typeof FORMATS)[number]
@@ -31,15 +34,29 @@ export function findingOf(given: string, problem: CatalogProblem, severity: Seve
   return { rule: code ?? (severity === 'error' ? 'problem' : 'warning'), severity, ...place, file }
 }
 
-/** @param words what rules are about. @returns text that ends with a line break, or nothing */
+/**
+ * @param env says where a workflow of GitHub checked the repository out: annotations and SARIF name files from there
+ * @param words what rules are about
+ * @returns text that ends with a line break, or nothing
+ */
 export function findingsText(
   format: Exclude<FindingFormat, 'text'>,
   findings: readonly Finding[],
+  env: Environment,
   words: RuleWords = {},
 ): string {
-  if (format === 'github') return findings.map((finding) => `${annotation(finding)}\n`).join('')
-  const value = format === 'json' ? { findings } : sarif(findings, words)
-  return `${JSON.stringify(value, null, 2)}\n`
+  if (format === 'json') return `${JSON.stringify({ findings }, null, 2)}\n`
+  const workspace = readVariable(env, 'GITHUB_WORKSPACE')
+  const placed = findings.map((finding) => ({ ...finding, file: fromWorkspace(workspace, finding.file) }))
+  if (format === 'github') return placed.map((finding) => `${annotation(finding)}\n`).join('')
+  return `${JSON.stringify(sarif(placed, words), null, 2)}\n`
+}
+
+/** A file by its path in the repository, also where the command runs in a folder of it; others stay. */
+function fromWorkspace(workspace: string | undefined, file: string): string {
+  if (workspace === undefined || shownFile(file) === shownFile(STANDARD)) return file
+  const path = relative(workspace, resolve(file))
+  return path.startsWith('..') || isAbsolute(path) ? file : path.split(sep).join('/')
 }
 
 /* SARIF 2.1.0 (OASIS), as code scanning reads it. */

@@ -4,20 +4,9 @@ import { nodeRefusal } from '../version.ts'
 import { openBrowser } from './daemon/open-browser.ts'
 import { EXIT } from './exit.ts'
 import { run } from './program.ts'
-import type { Io } from './terminal.ts'
+import { confirmOn, type Io } from './terminal.ts'
 
 const interrupt = new AbortController()
-
-async function ask(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) return false
-  const { createInterface } = await import('node:readline/promises')
-  const prompt = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `)).trim())
-  } finally {
-    prompt.close()
-  }
-}
 
 /** What became of standard output: a pipe that nobody reads any more, or a fault of what it is written to. */
 let lost: 'closed' | 'failed' | null = null
@@ -33,7 +22,7 @@ const io: Io = {
   colour: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
   env: process.env,
   fetch: globalThis.fetch,
-  confirm: ask,
+  confirm: (question) => confirmOn(process.stdin, process.stderr, question, interrupt.signal),
   sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
   browse: openBrowser,
   interrupted: interrupt.signal,

@@ -6,6 +6,7 @@
 import { styleText } from 'node:util'
 import { escapeLine, escapeText } from '../../schemas/plain-text.ts'
 import type { Environment } from '../environment.ts'
+import { CliError, EXIT } from './exit.ts'
 
 export { escapeLine, escapeText } from '../../schemas/plain-text.ts'
 
@@ -27,6 +28,41 @@ export interface Io {
   browse(url: string, failed: (reason: string) => void): void
   /** Aborted when the person asks the command to end. */
   interrupted: AbortSignal
+}
+
+/**
+ * Asks a person at the terminal.
+ * @param input where the answer is typed; one that is no terminal is not asked
+ * @param output where the question is shown: beside what the command prints, which may go into a file
+ * @param interrupted aborted at Ctrl+C before the question is shown
+ * @returns false where they say no, nobody is there, or the input ends (Ctrl+D).
+ * @throws CliError 130 at Ctrl+C
+ */
+export async function confirmOn(
+  input: NodeJS.ReadableStream & { isTTY?: boolean },
+  output: NodeJS.WritableStream,
+  question: string,
+  interrupted: AbortSignal,
+): Promise<boolean> {
+  if (!input.isTTY) return false
+  const { createInterface } = await import('node:readline/promises')
+  const prompt = createInterface({ input, output })
+  const [interrupt, ended] = [new AbortController(), new AbortController()]
+  prompt.on('SIGINT', () => interrupt.abort())
+  // Ctrl+D.
+  prompt.on('close', () => ended.abort())
+  const stopped = AbortSignal.any([interrupted, interrupt.signal])
+  const signal = AbortSignal.any([stopped, ended.signal])
+  try {
+    return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `, { signal })).trim())
+  } catch (error) {
+    if (!signal.aborted) throw error
+    output.write('\n')
+    if (stopped.aborted) throw new CliError('interrupted', EXIT.interrupted)
+    return false
+  } finally {
+    prompt.close()
+  }
 }
 
 /**

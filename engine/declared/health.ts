@@ -525,6 +525,8 @@ interface StatusParts extends UsageParts {
   sealed: SealedSecrets
   /** Whether there is a model provider. */
   hasProvider(): boolean
+  /** What is asked in place of the default provider that the environment names; null: nothing is. */
+  otherDefault(): string | null
 }
 
 /** All but what was tallied, which is where it is counted. */
@@ -532,7 +534,7 @@ export function statusOf(parts: StatusParts): Omit<EngineStatus, 'tallies' | 'ca
   const { declared, storage, ctx, figures, sealed } = parts
   const { sources, clock } = declared
   const now = clock.now()
-  const faults = instanceFaults(declared, parts.hasProvider())
+  const faults = [parts.otherDefault(), ...instanceFaults(declared, parts.hasProvider())]
   const m = storage.measure(now)
   const refusal = storage.refusal(now)
   const unreadable = sealed.look()

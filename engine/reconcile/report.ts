@@ -3,6 +3,9 @@
  * which is written over by the next. Only where a stored credential is named, and only of the newest entry. And opens
  * a pull request of a branch, where a person asks for one.
  */
+import { callerText } from '../../schemas/caller-words.ts'
+import { fieldWords } from '../../schemas/field-words.ts'
+import { kindWord } from '../../schemas/kinds.ts'
 import type {
   CatalogCommit,
   CatalogDifference,
@@ -212,13 +215,13 @@ export function pullRequestText(
   differences: readonly CatalogDifference[],
   why: string | undefined,
 ): string {
-  const lines = differences
-    .filter(({ changed_in: where }) => where === 'instance')
-    .slice(0, LISTED)
-    .map(({ kind, name, path, hand }) => {
-      const by = hand ? `, by ${hand.by} at ${hand.at}, change set ${hand.change_set}` : ''
-      return oneLine(`${kind} ${name}${path ? ` ${path}` : ''}${by}`, LINE_MAX).replaceAll('`', "'")
-    })
+  const byHand = differences.filter(({ changed_in: where }) => where === 'instance')
+  const lines = byHand.slice(0, LISTED).map(({ kind, name, path, hand }) => {
+    const field = path ? `, ${fieldWords(kind, path)}` : ''
+    const by = hand ? `, by ${callerText(hand.by)} at ${hand.at}, change-set ${hand.change_set}` : ''
+    return oneLine(`${kindWord(kind)} ${name}${field}${by}`, LINE_MAX).replaceAll('`', "'")
+  })
+  if (byHand.length > LISTED) lines.push(`and ${byHand.length - LISTED} more`)
   const said = why ? `${oneLine(why, LINE_MAX).replaceAll('`', "'")}\n\n` : ''
   return `${said}What was changed by hand on ${instance.replaceAll('`', "'")}:\n\n\`\`\`text\n${lines.join('\n')}\n\`\`\`\n`
 }

@@ -122,7 +122,15 @@ function instanceCalls({ held, storage, figures, sealed }: StoreCallsParts) {
     usage: async () => usageOf({ declared, storage, ctx }),
     // What was tallied is added where it is counted.
     status: async () => ({
-      ...statusOf({ declared, storage, ctx, figures, sealed, hasProvider }),
+      ...statusOf({
+        declared,
+        storage,
+        ctx,
+        figures,
+        sealed,
+        hasProvider,
+        otherDefault: stored.otherDefault,
+      }),
       catalogSync: syncHealth(declared),
       tallies: [],
     }),

@@ -461,8 +461,9 @@ function writerOwn(
   return {
     bootReport: async () => ({
       ...booted,
+      done: [...(store.upgraded ? [store.upgraded] : []), ...booted.done],
       failed: [...(store.loss ? [store.loss] : []), ...booted.failed],
-      warned: [sealed.look().sentence].filter((sentence) => sentence !== null),
+      warned: [sealed.look().sentence, held.stored.otherDefault()].filter((sentence) => sentence !== null),
     }),
     ingestMany: (...[calls, joined = []]: Parameters<Writer['ingestMany']>) =>
       joined.length ? committing(calls, joined) : pipeline.accept(calls),

@@ -49,6 +49,18 @@ describe('project health', () => {
     expect(await svc.get('/health')).toMatchObject({ status: 'ok' })
   })
 
+  it('/health says which provider is asked where the one that the environment names is not there', async () => {
+    const models = { ...withModel(), defaultProvider: 'provderb' }
+    const { svc } = await open({ models })
+    expect(await svc.get('/health')).toMatchObject({
+      status: 'degraded',
+      detail:
+        'SVC_MODEL_PROVIDER names provderb, and no model provider that can be called has this id (did you mean providera?); providera is asked in its place',
+    })
+    await svc.put('/api/settings/providers/default', { id: 'providera' })
+    expect(await svc.get('/health'), 'the choice of a person wins').toMatchObject({ status: 'ok' })
+  })
+
   it('does not say of an empty project that everything is in place', async () => {
     const { svc } = await open({ models: withModel() })
     const { id } = await svc.post<{ id: string }>('/api/projects', {

@@ -316,12 +316,18 @@ describe('the workflow for GitHub, by the command in this process', () => {
   })
 })
 
+interface GitlabJob {
+  extends?: string
+  before_script?: string[]
+  script?: string[]
+  variables?: Record<string, string>
+  needs?: string[]
+  rules?: object[]
+}
+
 describe('the job for GitLab', () => {
   it('reviews and applies by the same command', async () => {
-    const all = parse(readFileSync(join(example, '.gitlab-ci.yml'), 'utf8')) as Record<
-      string,
-      { extends?: string; before_script?: string[]; script?: string[] }
-    >
+    const all = parse(readFileSync(join(example, '.gitlab-ci.yml'), 'utf8')) as Record<string, GitlabJob>
     const lines = (name: string): string => {
       const job = all[name]!
       expect(all[job.extends!]!.before_script).toEqual([INSTALL])
@@ -337,9 +343,16 @@ describe('the job for GitLab', () => {
     const daemon = await startDaemon()
     daemons.push(daemon)
     const env = { ENVIRONMENT: 'production', CI_COMMIT_SHA: 'abc123', SVCD_URL: daemon.url }
-    expect(await script(clone, lines('apply'), env)).toMatchObject({
+    expect(await script(clone, lines('.apply'), env)).toMatchObject({
       code: 0,
       output: expect.stringContaining('applied as change-set'),
+    })
+    const [staging, production] = ['staging', 'production'].map((name) => all[`apply ${name}`]!)
+    expect(staging).toEqual({ extends: '.apply', variables: { ENVIRONMENT: 'staging' } })
+    // Never beside staging, and never by itself.
+    expect(production).toMatchObject({
+      ...{ extends: '.apply', variables: { ENVIRONMENT: 'production' }, needs: ['apply staging'] },
+      rules: [{ if: expect.any(String), when: 'manual' }],
     })
   })
 })

@@ -5,7 +5,7 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { SvcError, systemClock } from '../../../engine/index.ts'
-import { backupDatabase, restoreDatabase } from '../../../engine/local.ts'
+import { backupDatabase, keyFileOf, restoreDatabase } from '../../../engine/local.ts'
 import { systemWords } from '../../../schemas/plain-words.ts'
 import { type Config, loadConfig } from '../../config.ts'
 import { guardOldDataFile } from '../../guards.ts'
@@ -78,6 +78,12 @@ export async function restore(io: Io, file: string, flags: FileFlags): Promise<v
   else
     io.out(
       `restored ${dataFile}${kept.length ? `; what was there is kept as\n  ${kept.join('\n  ')}` : ''}\n`,
+    )
+  const key = keyFileOf(dataFile)
+  // A start makes a new one, which opens none of the secrets that were stored with the old one.
+  if (!existsSync(key))
+    io.err(
+      `svc: ${key} is not there: put the one that was kept with the backup there before the start, or enter again the secrets that are stored in it\n`,
     )
 }
 

@@ -32,7 +32,7 @@ export async function checkCatalog(io: Io, paths: readonly string[], flags: Chec
       ...problems.map((problem) => findingOf(file, problem, 'error')),
       ...warnings.map((problem) => findingOf(file, problem, 'warning')),
     ]
-    io.out(findingsText(format, findings))
+    io.out(findingsText(format, findings, io.env))
   }
   if (flags.offline && problems.some(({ message }) => NOT_HERE.test(message))) io.err(OF_ANOTHER)
   if (problems.length) throw problemsError(file, problems)

@@ -29,7 +29,7 @@ export async function lintFiles(io: Io, paths: readonly string[], flags: LintFla
   const format = flags.json ? 'json' : (flags.format ?? 'text')
   const told: Finding[] = findings
   if (format === 'text') io.out(lintText(io, told))
-  else io.out(findingsText(format, told, words))
+  else io.out(findingsText(format, told, io.env, words))
   const isBad = told.some(({ severity }) => severity === 'error') || (flags.strict && told.length > 0)
   if (isBad) throw new CliError('', EXIT.failed)
 }

@@ -184,9 +184,23 @@ async function add(io: Io, name: string, flags: AddFlags): Promise<void> {
   if (isExported) io.out(`exporters: OTEL_EXPORTER_OTLP_ENDPOINT=${client.target.url}\n`)
   else if (created.ingest_key) io.out(`ingest URL: ${client.target.url}/ingest/${created.ingest_key}\n`)
   if (created.key) io.out(`key (shown once): ${created.key.secret}\n`)
-  if (created.ingest_key && !isExported)
-    io.out(tryIt(io, body, created, flags, await exampleOf(client, body)))
+  if (isExported) return
+  io.out(
+    created.ingest_key
+      ? tryIt(io, body, created, flags, await exampleOf(client, body))
+      : `${paint(io, 'dim', 'try it:')} ${commandLine(['sources', 'test', name], flags)}\n`,
+  )
 }
+
+/** A command as it is typed, for the daemon of this one. */
+const commandLine = (words: readonly string[], { svcd, dataDir }: AddFlags): string =>
+  [
+    ...['svc', ...words],
+    ...(svcd === undefined ? [] : ['--svcd', svcd]),
+    ...(dataDir === undefined ? [] : ['--data-dir', dataDir]),
+  ]
+    .map(shellQuote)
+    .join(' ')
 
 const isPreset = (config: SourceWrite['config']): boolean => config?.preset !== undefined
 
@@ -214,15 +228,10 @@ function tryIt(
   // Nobody but its sender can sign; of a drain or a preset with a secret it is the same.
   if (scheme !== undefined || (secret !== undefined && (connector === 'vercel' || isPreset(config))))
     return `${paint(io, 'dim', 'try it:')} have its sender deliver something; only what is signed is taken\n`
-  const { svcd, token, dataDir } = flags
-  const options = [
-    ...(svcd === undefined ? [] : ['--svcd', svcd]),
-    ...(dataDir === undefined ? [] : ['--data-dir', dataDir]),
-    // The credential of this command is not repeated; the key of the source, shown above, is enough.
-    ...(token !== undefined && created.key ? ['--token', created.key.secret] : []),
-  ]
-  const to = token !== undefined && created.key ? created.ingest_key! : name
-  const command = ['svc', 'send', to, ...options].map(shellQuote).join(' ')
+  // The credential of this command is not repeated; the key of the source, shown above, is enough.
+  const key = flags.token === undefined ? undefined : created.key?.secret
+  const words = ['send', key === undefined ? name : created.ingest_key!]
+  const command = `${commandLine(words, flags)}${key === undefined ? '' : ` --token ${shellQuote(key)}`}`
   return `${paint(io, 'dim', 'try it:')} echo ${shellQuote(JSON.stringify(event))} | ${command}\n`
 }
 

@@ -1,6 +1,6 @@
 /** The folders and the data file that a daemon needs, looked at before it starts: what is wrong with them as a sentence. */
 import { accessSync, chmodSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { makeFolders } from '../files.ts'
@@ -21,11 +21,13 @@ export function prepareDataFolders({
   if (dataFile.startsWith('file:')) return
   if (!holdsData) prepareFolder(dirname(dataFile), 'SVC_DB', true)
   if (!existsSync(dataFile)) return
-  if (statSync(dataFile).isDirectory())
+  if (statSync(dataFile).isDirectory()) {
+    const instead = holdsData ? 'move it away' : `name one in it: SVC_DB=${join(dataFile, 'svc.db')}`
     throw new CliError(
-      `${dataFile} is a folder, and the data file must be a file; move it away`,
+      `${dataFile} is a folder, and the data file must be a file; ${instead}`,
       EXIT.configuration,
     )
+  }
   use(dataFile, 'or choose another with SVC_DB', EXIT.configuration, () =>
     closeSync(openSync(dataFile, 'r+')),
   )

@@ -44,6 +44,7 @@ import {
   type ModelsAsked,
   NAMES,
   OWN_ADDRESS_OF_A,
+  otherDefault,
   ownPrices,
   placeOf,
   SETTING,
@@ -557,6 +558,8 @@ export function openModels(
 
 interface StoredModels {
   calls: ModelWrites & ModelPort
+  /** What is asked in place of the default that the environment names and that is not there; null: it is. */
+  otherDefault(): string | null
   ofAgents(): AgentModels
   /** Bounds of agents as they are now. */
   agents(): AgentSettings
@@ -573,11 +576,13 @@ export function openStoredModels(
   tallies: Tallies,
   env: ModelEnvironment = emptyModelEnvironment,
 ): StoredModels {
-  const settings = createModelSettings({ env, settings: openSettings(store, clock), secrets })
+  const known = { env, settings: openSettings(store, clock), secrets }
+  const settings = createModelSettings(known)
   const record = usageRecorder(store, tallies)
   const { ofAgents, agents } = settings
   return {
     ...{ calls: modelWrites(settings, record), ofAgents, agents, record },
+    otherDefault: () => otherDefault(known),
     // An agent without a fallback asks nothing of what is stored.
     fallbackFault: (asked) =>
       asked.fallback_provider || asked.fallback_model ? fallbackFault(settings.config(), asked) : null,

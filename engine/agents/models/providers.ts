@@ -3,6 +3,7 @@
  * providers 2 and 3), and which of them is the default.
  */
 
+import { didYouMean } from '../../../schemas/near-names.ts'
 import { DEMO_SETTING, firstOf, isOfOrigin, openStored, type Settings } from '../../log/settings.ts'
 import type { Secrets } from '../../net/secrets.ts'
 import { type Credential, chosenOf, type Provider, type ProviderConfig } from './adapter.ts'
@@ -204,6 +205,20 @@ export function defaultAndSourceOf(
     if (entry) return { entry, source }
   }
   return { entry: null, source: '' }
+}
+
+/**
+ * What is asked where the environment names a default that is not there, such as a mistyped id: another may cost more, and what it
+ * is shown goes elsewhere.
+ * @returns a sentence; null: the one that is named is asked, none is named, or the console's choice wins
+ */
+export function otherDefault(known: Known): string | null {
+  const { defaultProvider: named } = known.env
+  const entries = entriesOf(known)
+  const { entry, source } = defaultAndSourceOf(known, entries)
+  if (!named || entry === null || source === 'console' || source === 'env:SVC_MODEL_PROVIDER') return null
+  const ids = entries.filter(({ configured }) => configured).map(({ id }) => id)
+  return `SVC_MODEL_PROVIDER names ${named}, and no model provider that can be called has this id${didYouMean(named, ids)}; ${entry.id} is asked in its place`
 }
 
 /** @returns the default model of each provider, by the providers and the choice there are now */

@@ -97,9 +97,12 @@ function sourceEntry(world: ExportWorld, { name, doc }: StoredOf<'source'>): Cat
     secrets: secretFields(connector),
     addresses: addressFields(connector),
   })
-  const users = world.templated
-    .filter((project) => project.uses.source?.[name])
-    .map((project) => project.name)
+  const has = (project: ProjectDoc) => project.uses.source?.[name] !== undefined
+  // Default has what no other project has, without a word; what it shares with one it is said to have, too.
+  const shared = world.defaults.filter(
+    (project) => has(project) && [...world.docs.values()].some((other) => other !== project && has(other)),
+  )
+  const users = [...world.templated.filter(has), ...shared].map((project) => project.name)
   // In the order of the file, whose first becomes the owner.
   const joined = world.joined.get(name)
   const projects = joined
@@ -464,7 +467,7 @@ const byKind = <T>(of: (kind: PartKind) => T): Record<PartKind, T> =>
 
 /**
  * Membership that a file says with its sources, where it says what is: all those projects have the source, and the
- * one that an import makes its owner, the first, is it.
+ * one that an import makes its owner, the first that is not Default, is it.
  */
 function joinedIn(
   said: Catalog | null,
@@ -483,7 +486,8 @@ function joinedIn(
   for (const { name, projects } of said?.sources ?? []) {
     const holds = projects?.map((word) => byName.get(word)).filter((one) => one?.doc.uses.source?.[name])
     if (!holds?.length || holds.length < projects!.length || listed.has(name)) continue
-    if (owners.get(`source:${name}`) === holds[0]!.id) joined.set(name, projects!)
+    const first = holds.find((one) => one?.doc.template !== DEFAULT_TEMPLATE)
+    if (owners.get(`source:${name}`) === first?.id) joined.set(name, projects!)
   }
   return joined
 }

@@ -235,11 +235,18 @@ export function tellConfigFaults(
   return new Set(found.map(({ path: [field] }) => field))
 }
 
-/** What belongs to a project is no longer held by the Default one. */
-export function leaveDefault(edit: Edit, kind: PartKind, name: string, owner: string): void {
+/** What belongs to a project is no longer held by the Default one, unless that is `named` beside it. */
+export function leaveDefault(
+  edit: Edit,
+  kind: PartKind,
+  name: string,
+  owner: string,
+  named: readonly string[] = [],
+): void {
   for (const id of usersOf(edit, kind, name)) {
     const doc = projectOf(edit, id)
     if (id === owner || doc.template !== DEFAULT_TEMPLATE) continue
+    if (named.includes(doc.name) || named.includes(id)) continue
     const { [name]: _gone, ...left } = doc.uses[kind] ?? {}
     putProject(edit, id, { ...doc, uses: { ...doc.uses, [kind]: left } })
   }

@@ -299,7 +299,7 @@ function placeParts(run: ImportRun): void {
         if (id === undefined || !edit.has('source', entry.name)) return
         if (!usersOf(edit, 'source', entry.name).includes(id))
           joinProject(edit, 'source', entry.name, id, ownerIn(run, 'source', entry.name) === null)
-        leaveDefault(edit, 'source', entry.name, id)
+        leaveDefault(edit, 'source', entry.name, id, entry.projects)
       })
     })
   })

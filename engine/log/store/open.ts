@@ -46,6 +46,8 @@ export interface OpenStore extends StoreHandle {
   file: string | null
   /** What is missing and was accepted, in a sentence; null: nothing is. */
   loss: string | null
+  /** What was done to a file of an older version, in a sentence; null: it is new, or of this one. */
+  upgraded: string | null
   /** Copies the log into the data file and empties it, where nobody reads or copies it: its room is free again. */
   foldLog(): void
   /** Whether the file can be written at this moment; nobody is waited for. */
@@ -98,7 +100,7 @@ function openInMemory(state: WriterState): OpenStore {
     empty = db.serialize()
   }
   return {
-    ...{ db, file: null, loss: null },
+    ...{ db, file: null, loss: null, upgraded: null },
     ...transactions(db, {
       begin: () => {},
       beforeCommit: () => {},
@@ -152,14 +154,14 @@ function openWriting(
     // Before anything can fail, for closing the file deletes the log.
     foldLog(db, file)
     secure(db)
-    migrate(db)
+    const upgraded = upgrade(db, file)
     checkAfterUncleanStop(db)
     const incarnation = newIncarnation(db, file, () => foldLog(db, file))
     chmodSync(file, 0o600)
     const checkpoints = new Checkpoints(db, file, checkpointer ?? null)
     const count = new CommitCount(db, file, incarnation)
     return {
-      ...{ db, file },
+      ...{ db, file, upgraded },
       ...transactions(db, {
         begin: () => count.begin(),
         beforeCommit: () => count.beforeCommit(),
@@ -312,6 +314,15 @@ export function readMigrations(): Migration[] {
  */
 export function migrate(db: Database, migrations?: Migration[]): number {
   return migrateFrom(db, migrations ?? readMigrations(), migrations === undefined)
+}
+
+/** @returns what was done to a file of an older version, in a sentence; null: it is new, or of this version */
+function upgrade(db: Database, file: string): string | null {
+  const version = () => db.pragma('user_version', { simple: true }) as number
+  const [from, begun] = [version(), systemClock.now()]
+  if (migrate(db) === 0 || from === 0) return null
+  const seconds = ((systemClock.now() - begun) / 1_000).toFixed(1)
+  return `${file} was brought from schema ${from} to ${version()} in ${seconds} s; to go back to the svc before, restore a backup made before the upgrade`
 }
 
 function migrateFrom(db: Database, migrations: readonly Migration[], isWhole: boolean): number {

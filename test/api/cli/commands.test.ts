@@ -325,6 +325,16 @@ describe('svc status', () => {
     )
   })
 
+  it('says of https where http is spoken that it is not, and nothing of svc up', async () => {
+    const [, http] = await daemon({})
+    const url = http!.replace('http:', 'https:')
+    const { code, err } = await svc(['sources', 'list', '--svcd', url])
+    expect(code).toBe(69)
+    expect(err).toBe(
+      `svc: ${url} does not answer by https (ERR_SSL_WRONG_VERSION_NUMBER); name the daemon by http, or its proxy that has a certificate\n`,
+    )
+  })
+
   it('exits with 1 when another program answers', async () => {
     const ran = await svc(['status', ...(await daemon({ 'GET /health': [200, '<html>'] }))])
     expect(ran.code).toBe(1)

@@ -78,6 +78,17 @@ describe('svc sources discover', () => {
     expect(shop.out).toContain('only what is signed is taken')
     const none = await run(['sources', 'add', 'nope', '--connector', 'webhook', '--preset', 'nope'])
     expect(none.err).toContain('preset nope is not known; there are amazon_eventbridge')
+    const polled = await run([
+      'sources',
+      'add',
+      'log',
+      '--connector',
+      'file',
+      '--set',
+      'path=/var/log/app.log',
+    ])
+    expect(polled.out).toBe(`added log\ntry it: svc sources test log --svcd ${daemon.url}\n`)
+    expect((await run(['sources', 'test', 'log'])).err).toContain('SVC_FILES is not set')
   })
 
   it('webhook --sample proposes from a file, JSON or NDJSON', async () => {

@@ -1,6 +1,7 @@
+import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { escapeLine, escapeText, table } from '../../../api/cli/terminal.ts'
+import { confirmOn, escapeLine, escapeText, table } from '../../../api/cli/terminal.ts'
 
 const unsafe = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/u
 
@@ -30,5 +31,24 @@ describe('text for a terminal', () => {
       ],
     )
     expect(text).toBe('A        B\nx\\u001b  1\ny        2\n')
+  })
+})
+
+describe('a question at the terminal', () => {
+  const asked = (typed: string, isTTY = true, interrupted = new AbortController().signal) => {
+    const [input, output] = [Object.assign(new PassThrough(), { isTTY }), new PassThrough()]
+    const terminal = Object.assign(output, { isTTY: true, columns: 80 })
+    const answer = confirmOn(input, terminal, 'Apply this?', interrupted)
+    input.write(typed)
+    return answer
+  }
+
+  it('takes y and yes; anything else, Ctrl+D and no terminal are a no, and Ctrl+C an interruption', async () => {
+    for (const typed of ['y\n', 'YES\n']) expect(await asked(typed), typed).toBe(true)
+    for (const typed of ['\n', 'n\n', 'yikes\n', '\u0004']) expect(await asked(typed), typed).toBe(false)
+    expect(await asked('y\n', false)).toBe(false)
+    const interrupted = { message: 'interrupted', exitCode: 130 }
+    await expect(asked('\u0003')).rejects.toMatchObject(interrupted)
+    await expect(asked('y\n', true, AbortSignal.abort()), 'before it').rejects.toMatchObject(interrupted)
   })
 })

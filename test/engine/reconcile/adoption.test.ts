@@ -331,7 +331,7 @@ describe('a pull request with what was changed by hand', () => {
     expect(host.pulls.get(41)).toMatchObject({
       ...{ base: 'main', title: 'What was changed by hand on Shop 1' },
       body: expect.stringMatching(
-        /quieter nights[\s\S]*trigger gateway-errors \/cooldown, by .+, change set \d+/,
+        /quieter nights[\s\S]*trigger gateway-errors, cooldown, by somebody at .+, change-set \d+/,
       ),
     })
     const pushed = branch('%H')

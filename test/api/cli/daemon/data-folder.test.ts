@@ -47,6 +47,9 @@ it('names a file in place of a folder, and a folder in place of the data file', 
   expect(() => prepare(folder, join(file, 'x.db'))).toThrow(`${file} ${NONE} SVC_DB`)
   mkdirSync(join(folder, 'svc.db'))
   expect(() => prepare(folder)).toThrow('svc.db is a folder, and the data file must be a file; move it away')
+  const data = join(folder, 'elsewhere', 'data')
+  mkdirSync(data, { recursive: true })
+  expect(() => prepare(folder, data)).toThrow(`a file; name one in it: SVC_DB=${join(data, 'svc.db')}`)
 })
 
 it.runIf(process.platform === 'linux')('ends where the system makes no folder, for whomever', () => {

@@ -371,6 +371,12 @@ describe('svc up', () => {
     const restored = await ended(['restore', file, '--json'])
     expect(restored.code).toBe(0)
     expect(JSON.parse(restored.output)).toMatchObject({ ok: true, file: join(home, 'svc.db') })
+    const elsewhere = join(home, '..', 'elsewhere')
+    const moved = await ended(['restore', file, '--data-dir', elsewhere])
+    expect(moved).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/elsewhere.secret\.key is not there: put/),
+    })
     const again = await started()
     const { output } = await ended(['read', 'key=k', '--window', '1h', '--svcd', again.url])
     expect(output).toContain('before the backup')

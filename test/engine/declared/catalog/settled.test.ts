@@ -64,6 +64,23 @@ it('a source that one custom project no longer lists belongs to the other that d
   expect(await settled(before, after)).toEqual([])
 })
 
+it.each([[['Default', 'Two']], [['Two', 'Default']]])(
+  'a source of the projects %j is in both, and so it is where its export is imported',
+  async (projects) => {
+    const open = () => createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
+    const [from, to] = [open(), open()]
+    const usersIn = async (engine: typeof from) => {
+      const names = new Map((await engine.listProjects()).map(({ id, name }) => [id, name]))
+      return (await engine.listSources())[0]!.projects.map((id) => names.get(id)).sort()
+    }
+    const yaml = JSON.stringify({ sources: [{ ...sources[0], projects }], projects: [custom('Two')] })
+    await from.importCatalog({ yaml }, BY)
+    expect(await usersIn(from)).toEqual(['Default', 'Two'])
+    await to.importCatalog({ yaml: await from.exportCatalog() }, BY)
+    expect(await usersIn(to)).toEqual(['Default', 'Two'])
+  },
+)
+
 it('what a paused project stopped and a running one uses stays stopped, whatever else a file says', async () => {
   const engine = createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
   const condition = { aggregate: 'count' as const, predicate: '> 5', window: '5m' }

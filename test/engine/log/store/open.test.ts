@@ -49,6 +49,25 @@ describe('opening the store', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
+  it('says what it did to a file of an older version, and nothing of a new one', () => {
+    const all = readMigrations()
+    const older = new BetterSqlite3(file)
+    migrate(older, all.slice(0, -1))
+    older.close()
+    const [from, to] = all.slice(-2).map(({ version }) => version)
+    for (const said of [
+      expect.stringContaining(`svc.db was brought from schema ${from} to ${to} in `),
+      null,
+    ]) {
+      const store = openStore(file, T0)
+      expect(store.upgraded).toEqual(said)
+      store.close()
+    }
+    const made = openStore(join(folder, 'new.db'), T0)
+    expect(made.upgraded).toBeNull()
+    made.close()
+  })
+
   it('refuses a second daemon on the same data, by another path too, naming the first one', () => {
     const store = openStore(file, T0)
     const alias = join(folder, 'alias.db')
