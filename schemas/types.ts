@@ -9623,6 +9623,8 @@ export interface PresetFile {
   fits: PresetMatch[]
   /** Payload field that holds a list: an event for each entry. */
   items?: string
+  /** The list is split only where it is all that the payload has: else it is a field of one event. */
+  items_alone?: boolean
   unpack?: PresetUnpack
   /**
    * How the sender asks whether the address is meant for it: slack sends a challenge that is answered, sns a subscription that is confirmed.

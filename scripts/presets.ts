@@ -78,7 +78,11 @@ function sectionOf(name: string, file: PresetFile): string {
     signature
       ? `- Signature: \`${signature.scheme}\`${signature.header ? ` in \`${signature.header}\`` : ''}. ${escaped(signature.where)}`
       : '- Signature: none; the address needs the ingest key.',
-    ...(file.items === undefined ? [] : [`- An event for each entry of \`${file.items}\`.`]),
+    ...(file.items === undefined
+      ? []
+      : [
+          `- An event for each entry of \`${file.items}\`${file.items_alone ? ', where a payload has nothing else' : ''}.`,
+        ]),
     `- Type: ${listed(readings.flatMap(({ type = [] }) => type))}`,
     ...(file.text_markup === undefined
       ? []

@@ -51,6 +51,8 @@ const ROOT: Identity = { id: 'env:auth', name: 'auth token (env)', ...MAY_ALL }
 /** Whether a credential is one of many: the operator's own is not kept from the others, nor is anybody of an open instance. */
 export const isBounded = ({ id }: Identity): boolean => id !== OPEN.id && id !== ROOT.id
 
+/** A JSON Web Token, by which Google Pub/Sub says who it is where its subscription authenticates: none of ours, and not checked. */
+const OF_SENDER = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/
 /** What access tokens of OAuth begin with. */
 const OAUTH_TOKEN = /^svc_oat_/
 
@@ -133,7 +135,7 @@ export class Authenticator {
   ): { identity: Identity | null; cookie: boolean } {
     const token = bearer(request)
     if (!this.secured) return { identity: this.anybody(token), cookie: false }
-    if (token === null && inAddress !== null) {
+    if (inAddress !== null && (token === null || OF_SENDER.test(token))) {
       const identity = this.verify(inAddress, this.addressOf(request.raw))
       if (identity && !identity.scopes.every((scope) => scope === 'ingest'))
         throw new SvcError('forbidden', 'a key in the address must have the scope ingest and no other')

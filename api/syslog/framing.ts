@@ -11,6 +11,13 @@ const BARE_LENGTH = /^[1-9]\d{0,6} /
 /** What may still become the above. */
 const BEGINNING = /^(?:[1-9]\d{0,6} ?)?$/
 const HEAD_MAX = 9
+/**
+ * Where another message begins, by its header: RFC 5424 with a time, or RFC 3164. Some senders put nothing between
+ * messages, such as winston-syslog unless its `eol` is set.
+ */
+const HEADER =
+  /<(?:0|[1-9]\d{0,2})>(?:1 \d{4}-\d\d-\d\dT|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d )/
+const HEADER_MAX = 24
 const LF = 10
 const CR = 13
 const SPACE = 32
@@ -29,6 +36,8 @@ export class Framer {
   private skip: number | 'line' = 0
   /** The frame before had its length. */
   private isCounting = false
+  /** A line of the connection had its end: what looks like a header within one is what a relay passed on. */
+  private hasLines = false
 
   /** @returns the messages that are whole with these bytes. */
   push(chunk: Buffer): Frame[] {
@@ -70,10 +79,21 @@ export class Framer {
   private line(): Frame | null {
     const end = this.held.indexOf(LF, this.searched)
     this.isCounting = false
-    if (end >= 0 && end <= MESSAGE_MAX) return this.take(0, end, end + 1, 0)
+    if (end >= 0 && end <= MESSAGE_MAX) {
+      this.hasLines = true
+      return this.take(0, end, end + 1, 0)
+    }
+    const next = this.hasLines ? -1 : this.headerFrom(Math.max(1, this.searched - HEADER_MAX))
+    if (next > 0 && next <= MESSAGE_MAX) return this.take(0, next, next, 0)
     if (this.held.length > MESSAGE_MAX) return this.take(0, MESSAGE_MAX, MESSAGE_MAX, 'line')
     this.searched = this.held.length
     return null
+  }
+
+  /** @returns where a header begins; -1: nowhere */
+  private headerFrom(from: number): number {
+    const found = this.held.toString('latin1', from).search(HEADER)
+    return found < 0 ? -1 : from + found
   }
 
   private take(from: number, to: number, next: number, skip: number | 'line'): Frame {

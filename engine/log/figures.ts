@@ -14,7 +14,7 @@ export interface SourceCounters {
   polls: number
   /** Events whose time was not understood since its config is what it is, and what the first of them gave; null: none. */
   untimed: Untimed | null
-  /** Bodies of which nothing could be stored since its config is what it is, and why of the first; null: none. */
+  /** Bodies of which something could not be stored since its config is what it is, and why of the first; null: none. */
   refused: Untimed | null
 }
 

@@ -165,6 +165,12 @@ export class Pipeline {
       source.counters.refused = addTo(source.counters.refused, { count: 1, sample: reason })
       fail('invalid', reason, { rejected: rejected.slice(0, REJECTED_LISTED) })
     }
+    // Its sender is told, and may pass it over: Firehose and OTLP take such an answer for all of it.
+    if (rejected.length > 0 && !call.polled)
+      source.counters.refused = addTo(source.counters.refused, {
+        count: 1,
+        sample: `item ${rejected[0]!.index}: ${rejected[0]!.error}`,
+      })
     const key =
       call.idempotencyKey === undefined
         ? null

@@ -48,10 +48,10 @@ export function healthOf(
   }
 }
 
-/** That bodies were refused, and why the first of them. */
+/** That bodies were refused, or items of them, and why the first. */
 export function refusedHealth({ count, sample }: NonNullable<SourceCounters['refused']>): string {
   const [said, which] = count === 1 ? ['1 body was', ''] : [`${count} bodies were`, ' the first']
-  return `${said} refused and nothing of ${count === 1 ? 'it' : 'them'} stored,${which} because ${sample}.`
+  return `${said} refused, whole or in part,${which} because ${sample}.`
 }
 
 function statusOf(

@@ -272,27 +272,48 @@ function valueText(value: unknown, depth = 0): string {
   const given = fieldsOf(value)
   if (given !== value) throw new RecordFault(`a value is not ${KINDS}`)
   const { stringValue, intValue, boolValue, doubleValue } = given
-  if (stringValue !== undefined) return textOf(stringValue, 'stringValue')
-  if (intValue !== undefined) return wholeText(intValue, 'intValue')
-  if (boolValue !== undefined) {
+  if (isSet(stringValue)) return textOf(stringValue, 'stringValue')
+  if (isSet(intValue))
+    return isHuge(intValue) ? doubleText(intValue, 'intValue') : wholeText(intValue, 'intValue')
+  if (isSet(boolValue)) {
     if (typeof boolValue !== 'boolean') throw new RecordFault('boolValue is not true or false')
     return String(boolValue)
   }
-  if (doubleValue !== undefined) return doubleText(doubleValue, 'doubleValue')
+  if (isSet(doubleValue)) return doubleText(doubleValue, 'doubleValue')
   return nestedText(given, depth)
 }
 
+/** In JSON of protobuf null is a field that is not set: NaN and the infinities, as the exporter of JavaScript has them. */
+const isSet = (value: unknown): boolean => value !== undefined && value !== null
+
+/** Past 64 bits and with an exponent: a double that is whole, such as 1e21, which the exporter of JavaScript takes for an integer. */
+const isHuge = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? Math.abs(value) >= 2 ** 63
+    : String(value).length > SURE_LENGTH &&
+      /^-?\d[\d.]*e/i.test(String(value)) &&
+      Math.abs(Number(value)) >= 2 ** 63
+
 function nestedText(given: Fields, depth: number): string {
   const { arrayValue, kvlistValue, bytesValue } = given
-  if (arrayValue !== undefined) {
+  if (isSet(arrayValue)) {
     const values = listIn(arrayValue, 'arrayValue')
     return `[${values.map((inner) => valueText(inner, depth + 1)).join(',')}]`
   }
-  if (kvlistValue !== undefined)
-    return attributesText(listIn(kvlistValue, 'kvlistValue'), 'values', depth + 1)
-  if (bytesValue !== undefined) return `{"bytesValue":${textOf(bytesValue, 'bytesValue')}}`
-  if (Object.keys(given).length > 0) throw new RecordFault(`a value is not ${KINDS}`)
+  if (isSet(kvlistValue)) return attributesText(listIn(kvlistValue, 'kvlistValue'), 'values', depth + 1)
+  if (isSet(bytesValue)) return `{"bytesValue":${textOf(inBase64(bytesValue), 'bytesValue')}}`
+  if (Object.values(given).some(isSet)) throw new RecordFault(`a value is not ${KINDS}`)
   return 'null'
+}
+
+/** Bytes that JSON.stringify wrote as an object of their places, or as a Buffer: exporters of JavaScript before 2026. */
+function inBase64(bytes: unknown): unknown {
+  const { type, data, ...places } = fieldsOf(bytes)
+  const list = type === 'Buffer' && Array.isArray(data) ? data : bytes === null ? [] : Object.values(places)
+  const isBytes =
+    typeof bytes === 'object' &&
+    list.every((byte) => Number.isInteger(byte) && (byte as number) >= 0 && (byte as number) < 256)
+  return isBytes ? Buffer.from(list as number[]).toString('base64') : bytes
 }
 
 function listIn(value: unknown, name: string): unknown[] {

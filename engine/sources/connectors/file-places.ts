@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { type BigIntStats, constants } from 'node:fs'
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
 
 /** Files that one pattern reads. */
 export const FILES_MAX = 100
@@ -17,6 +18,8 @@ export const LINE_MAX = 256 * 1024
 const PACKED = /^(?:1f8b|28b52ffd|fd377a585a|425a683|504b0304|04224d18)/
 /** Names of a folder that are looked at. */
 const NAMES_MAX = 1_000
+/** Not for a pipe or a device, whose open or read would wait, nor for a link put there since its path was looked at. */
+export const READ = constants.O_RDONLY | constants.O_NONBLOCK | (constants.O_NOFOLLOW ?? 0)
 
 export interface Identity {
   inode: string
@@ -118,8 +121,8 @@ async function isBeginOf(handle: FileHandle, size: number, path: string): Promis
 }
 
 /**
- * The file that a rotation renamed after another, between two polls: its name has the same form, but for digits, and it was
- * written later. @param path the name that both had @param place of the one before @returns null: there is none
+ * The file that a rotation renamed after another, between two polls: its name has the same form, but for digits and for being
+ * packed, and it was written later. @param path the name that both had @param place of the one before @returns null: there is none
  */
 export async function rotatedNext(
   folder: string,
@@ -127,9 +130,12 @@ export async function rotatedNext(
   place: Place,
   { places }: Met,
 ): Promise<Place | null> {
-  const name = await namedNow(folder, path, place)
+  const name = await nameNow(folder, path, place)
   if (name === null) return null
-  const form = new RegExp(`^${name.replace(/[^\w-]/g, '\\$&').replace(/\d+/g, '\\d+')}$`)
+  const plain = name.replace(PACKED_NAME, '')
+  const form = new RegExp(
+    `^${plain.replace(/[^\w-]/g, '\\$&').replace(/\d+/g, '\\d+')}(?:${PACKED_NAME.source.slice(0, -1)})?$`,
+  )
   const since = (await stat(join(folder, name), { bigint: true })).mtimeNs
   const names = (await readdir(folder)).filter((one) => form.test(one) && one !== basename(path))
   const infos = await Promise.all(
@@ -141,10 +147,15 @@ export async function rotatedNext(
   return next ? { ...identityOf(next), at: 0, size: 0, ...NO_HEAD } : null
 }
 
-/** Name of the file in its folder now; null: it is gone from there. @param path its old name */
-export async function namedNow(folder: string, path: string, place: Place): Promise<string | null> {
-  // Most rotations only add to the name.
-  const begin = basename(path).replace(/\.[^.]*$/, '')
+/** Name of the file in its folder now, also where a rotation packed it; null: it is gone from there. @param path its old name */
+export const nameNow = async (folder: string, path: string, place: Place): Promise<string | null> =>
+  (await namedNow(folder, path, place)) ?? (await packedNow(folder, path, place))
+
+/** Most rotations only add to the name. */
+const beginOf = (path: string): string => basename(path).replace(/\.[^.]*$/, '')
+
+async function namedNow(folder: string, path: string, place: Place): Promise<string | null> {
+  const begin = beginOf(path)
   const isLike = (name: string) => (name.startsWith(begin) ? 0 : 1)
   const names = (await readdir(folder)).sort((a, b) => isLike(a) - isLike(b))
   for (const name of names.slice(0, NAMES_MAX)) {
@@ -195,7 +206,7 @@ export async function placesOfOthers(
   if (gone.length === 0 || !basename(form).includes('*')) return places
   const folder = await realpath(dirname(form))
   for (const [path, place] of gone)
-    if ((await namedNow(folder, path, place)) !== null) places.push([path, place])
+    if ((await nameNow(folder, path, place)) !== null) places.push([path, place])
   return places
 }
 
@@ -216,9 +227,129 @@ export async function marksOf(handle: FileHandle, size: number, at: number) {
 
 /** By its first bytes, whatever its name. */
 export async function hasPackedHead(handle: FileHandle): Promise<boolean> {
+  return PACKED.test(await headOf(handle))
+}
+
+async function headOf(handle: FileHandle): Promise<string> {
   const bytes = Buffer.alloc(6)
   const { bytesRead } = await handle.read(bytes, 0, 6, 0)
-  return PACKED.test(bytes.toString('hex', 0, bytesRead))
+  return bytes.toString('hex', 0, bytesRead)
+}
+
+/* A file that a rotation packed at once: what it gained since the last poll is in the packed one alone. */
+
+const PACKED_NAME = /\.(?:gz|zst)$/
+/** Packed files of a name that are looked at, those written last. */
+const PACKED_MAX = 20
+/** Of more, unpacked, the rest is not read: each poll unpacks from the beginning. */
+const UNPACKED_MAX = 1024 ** 3
+
+/** The packed file that begins like it. Of one that was empty nothing tells. */
+async function packedNow(folder: string, path: string, place: Place): Promise<string | null> {
+  if (place.headBytes === 0) return null
+  const begin = beginOf(path)
+  const names = (await readdir(folder)).filter((name) => name.startsWith(begin) && PACKED_NAME.test(name))
+  const infos = await Promise.all(
+    names.slice(0, NAMES_MAX).map(async (name) => ({
+      name,
+      info: await stat(join(folder, name)).catch(() => null),
+    })),
+  )
+  const newest = infos.filter(({ info }) => info?.isFile()).sort((a, b) => b.info!.mtimeMs - a.info!.mtimeMs)
+  for (const { name } of newest.slice(0, PACKED_MAX)) {
+    const handle = await open(join(folder, name), READ).catch(() => null)
+    if (!handle) continue
+    try {
+      const begins = await unpacked(handle, 0, place.headBytes, place.headBytes)
+      if (begins && hashOf(begins.bytes) === place.head) return name
+    } finally {
+      await handle.close()
+    }
+  }
+  return null
+}
+
+/** What a file of another name holds, or what it holds packed. */
+export interface Rest {
+  /** Unpacked. */
+  size: number
+  read(bytes: Buffer, offset: number, length: number, at: number): Promise<{ bytesRead: number }>
+  /** Hash of the bytes before a place up to which it was read. */
+  tailAt(at: number): Promise<string>
+  close(): Promise<void>
+}
+
+/**
+ * @param place where reading stands. @param most bytes that are read from there.
+ * @returns null: it is packed, and not what was read, or too large
+ */
+export async function openRest(path: string, place: Place, most: number): Promise<Rest | null> {
+  const handle = await open(path, READ)
+  const close = () => handle.close()
+  try {
+    if (!(await hasPackedHead(handle))) {
+      const { size } = await handle.stat()
+      const tailAt = async (at: number) => (await marksOf(handle, 0, at)).tail
+      return { size, read: (...args) => handle.read(...args), tailAt, close }
+    }
+    const from = Math.max(0, place.at - HEAD_BYTES)
+    const found = await unpacked(handle, from, place.at + most, UNPACKED_MAX)
+    const hashAt = (at: number) =>
+      hashOf(found!.bytes.subarray(Math.max(0, at - HEAD_BYTES) - from, at - from))
+    await close()
+    if (!found || found.isMore || (place.tail !== undefined && hashAt(place.at) !== place.tail)) return null
+    const { size, bytes: held } = found
+    return {
+      size,
+      read: async (bytes, offset, length, at) => ({
+        bytesRead: held.copy(bytes, offset, at - from, at - from + length),
+      }),
+      tailAt: async (at) => hashAt(at),
+      close: async () => {},
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/**
+ * Unpacks a file from its beginning. @param from @param to which bytes are kept. @param most where it ends at the latest.
+ * @returns null: it is packed in a form that is not read, or not whole
+ */
+async function unpacked(
+  handle: FileHandle,
+  from: number,
+  to: number,
+  most: number,
+): Promise<{ bytes: Buffer; size: number; isMore: boolean } | null> {
+  const head = await headOf(handle)
+  const unpack = head.startsWith('1f8b')
+    ? createGunzip()
+    : head.startsWith('28b52ffd')
+      ? createZstdDecompress()
+      : null
+  if (!unpack) return null
+  const source = handle.createReadStream({ start: 0, autoClose: false })
+  source.on('error', (error) => unpack.destroy(error))
+  const kept: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of source.pipe(unpack) as AsyncIterable<Buffer>) {
+      const [begin, end] = [Math.max(0, from - size), Math.min(chunk.length, to - size)]
+      // A copy, so that no more than what is kept stays in memory.
+      if (begin < end) kept.push(Buffer.from(chunk.subarray(begin, end)))
+      size += chunk.length
+      if (size >= most) break
+    }
+    return { bytes: Buffer.concat(kept), size, isMore: size >= most }
+  } catch (error) {
+    // Cut off or broken, as a file that is still being packed.
+    if (/^(?:Z_|ZSTD_)/.test((error as NodeJS.ErrnoException).code ?? '')) return null
+    throw error
+  } finally {
+    source.destroy()
+  }
 }
 
 /** Where the last whole line ends. */

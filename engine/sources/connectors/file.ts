@@ -5,7 +5,7 @@
  * An admin key names paths, but only the operator of the machine says which may be read: those below SVC_FILES.
  */
 import { constants } from 'node:fs'
-import { type FileHandle, open, readdir, realpath } from 'node:fs/promises'
+import { open, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
@@ -29,9 +29,12 @@ import {
   lastLineEnd,
   type Met,
   marksOf,
-  namedNow,
+  nameNow,
+  openRest,
   type Place,
   placesOfOthers,
+  READ,
+  type Rest,
   rotatedNext,
 } from './file-places.ts'
 import { compileWanted, jsonLine, lineFields, lineTime, messageOf, plainLine } from './upstream.ts'
@@ -45,8 +48,6 @@ const CONTINUED_MAX = 500
 const AGAIN_MS = 30_000
 /** Bytes at the end that a discovery looks at. */
 const TAIL_BYTES = 64 * 1024
-/** Not for a pipe or a device, whose open or read would wait, nor for a link put there since its path was looked at. */
-const READ = constants.O_RDONLY | constants.O_NONBLOCK | (constants.O_NOFOLLOW ?? 0)
 const PATTERNS = ['match', 'drop', 'continues', 'label_pattern'] as const
 const ENTITY = 'file'
 /** Lines of one poll that are looked at before a notice says that none has a time. */
@@ -318,7 +319,7 @@ async function readOn(
     const isOther = before !== undefined && !isOf(before, self)
     taking.reals.set(self.inode, real)
     // What is left of them comes first: the new file waits for the next poll.
-    for (let rest: Place | null = isOther ? before : null; rest; ) {
+    for (let rest: Place | null = isOther && !before.isPacked ? before : null; rest; ) {
       if (!(await readRotated(config, path, real, rest, taking))) return rest
       rest = await rotatedNext(dirname(real), real, rest, taking)
     }
@@ -350,7 +351,7 @@ async function readOn(
   }
 }
 
-/** Reads the rest of the file that a rotation renamed. @returns whether all of it was read, or it is gone */
+/** Reads the rest of the file that a rotation renamed or packed. @returns whether all of it was read, or it is gone */
 async function readRotated(
   config: FileConfig,
   path: string,
@@ -359,29 +360,33 @@ async function readRotated(
   taking: Taking,
 ): Promise<boolean> {
   const folder = dirname(real)
-  const name = await namedNow(folder, real, before)
-  if (name === null) {
+  const name = await nameNow(folder, real, before)
+  // It may have been read on by its new name.
+  const { at, cuts = 0 } = taking.places.get(before.inode) ?? before
+  const rest = name === null ? null : await restNow(join(folder, name), { ...before, at }, taking)
+  if (rest === null) {
     taking.notices.push(
       `The rest of ${path} before its rotation was not found; up to its last poll it was read.`,
     )
     return true
   }
-  const handle = await open(join(folder, name), READ).catch((error) => {
-    throw faultOf(error, join(folder, name))
-  })
   try {
-    const size = Number((await handle.stat()).size)
-    // It may have been read on by its new name.
-    const { at, cuts = 0 } = taking.places.get(before.inode) ?? before
+    const { size } = rest
     // Who writes may hold it for a moment longer; what has no line end then is its last line.
     const span = { config, path, ...before, cuts, at, size, isEnded: true, isQuiet: true }
-    before.at = await readLines(handle, span, taking)
+    before.at = await readLines(rest, span, taking)
+    before.tail = await rest.tailAt(before.at)
     taking.places.set(before.inode, before)
     return before.at >= size
   } finally {
-    await handle.close()
+    await rest.close()
   }
 }
+
+const restNow = (path: string, place: Place, { left }: Taking): Promise<Rest | null> =>
+  openRest(path, place, Math.max(0, left)).catch((error) => {
+    throw faultOf(error, path)
+  })
 
 interface Span extends Identity {
   config: FileConfig
@@ -397,7 +402,7 @@ interface Span extends Identity {
 }
 
 /** Takes whole lines. @returns up to which byte */
-async function readLines(handle: FileHandle, span: Span, taking: Taking): Promise<number> {
+async function readLines(handle: Pick<Rest, 'read'>, span: Span, taking: Taking): Promise<number> {
   const { config, path, inode, born, cuts, size, isEnded, isQuiet } = span
   const isWanted = compileWanted(config)
   const continues = config.continues === undefined ? null : compileSearch(config.continues)

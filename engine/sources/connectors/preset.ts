@@ -18,6 +18,7 @@ import { fail } from '../../errors.ts'
 import { compileField, lookup } from '../../log/ingest/json-project.ts'
 import { isLabelName, oneLine, parseTemplate, TEXT_MAX } from '../../log/ingest/label.ts'
 import { compileReplace, patternFault } from '../../model/pattern.ts'
+import { levelNamed } from '../../model/units.ts'
 import type { Egress } from '../../net/fetch.ts'
 import { objectOf, scalar } from './connector.ts'
 import { lineTime, textFields } from './upstream.ts'
@@ -91,6 +92,8 @@ export interface PresetReader {
 
 /** Labels taken from one object of names that the sender chose. */
 const OF_MAX = 32
+/** Read of states, of which some say nothing of a level, such as `running`: those are no level. */
+const LEVEL = 'level'
 
 /** Compiles a preset, once for each source. */
 export function compilePreset(file: PresetFile): PresetReader {
@@ -149,7 +152,7 @@ function compileReading(reading: PresetReading): (context: Context) => PresetEve
     }
     for (const { name, read } of labels) {
       const value = read(context)
-      if (value !== undefined) found[name] = value
+      if (value !== undefined && (name !== LEVEL || levelNamed(value) !== undefined)) found[name] = value
     }
     const entity = entities.find((name) => typeof found[name] === 'string')
     const said = {

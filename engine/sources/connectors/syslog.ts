@@ -10,7 +10,7 @@ import { oneLine } from '../../log/ingest/label.ts'
 import { compileZone, type Zone, zoneFaults } from '../../log/ingest/time.ts'
 import { levelNamed } from '../../model/units.ts'
 import { type Item, type MappedEvent, objectOf, type PushConnector, scalar } from './connector.ts'
-import { jsonLine, messageOf, plainLine } from './upstream.ts'
+import { jsonLine, lineFields, lineTime, messageOf, plainLine } from './upstream.ts'
 
 const TEXT_MAX = 1_000
 const ENTITY = 'host'
@@ -61,8 +61,11 @@ function compileSyslog({ zone }: SyslogConfig): ReturnType<PushConnector['compil
     const said = plainLine(typeof record.message === 'string' ? record.message : (scalar(record.raw) ?? ''))
     const json = jsonLine(said.replace(CEE, ''))
     // What a program says of its own line goes before what the shipper of a file gives to all.
-    const level = levelNamed(scalar(json?.level) ?? '') ?? levelNamed(scalar(record.severity) ?? '')
-    const host = scalar(record.host) ?? scalar(record.from)
+    const given = record.severity ?? (json ? json.severity : lineFields(null, said).level)
+    const level = levelNamed(scalar(json?.level) ?? '') ?? levelNamed(scalar(given) ?? '')
+    // A line without a header, as programs write JSON to a socket, says the rest by itself.
+    const own = record.form === 'unknown' ? (scalar(json?.host) ?? scalar(json?.hostname)) : undefined
+    const host = scalar(record.host) ?? own ?? scalar(record.from)
     const stamped: NonNullable<MappedEvent['stamped']> = host === undefined ? {} : { [ENTITY]: host }
     for (const name of STAMPED) {
       const given = scalar(record[name])
@@ -70,7 +73,7 @@ function compileSyslog({ zone }: SyslogConfig): ReturnType<PushConnector['compil
     }
     if (level !== undefined) stamped.level = level
     const known = Object.fromEntries(Object.entries(record).filter(([, field]) => field !== null))
-    const eventTime = timeOf(record, local)
+    const eventTime = timeOf(record, local) ?? ownTime(said, json, zone === undefined ? null : local)
     return [
       {
         eventType: 'log',
@@ -95,6 +98,12 @@ function textOf(record: Record<string, unknown>, said: string): string {
   const own = said.trim() === '' ? (scalar(record.msgid) ?? scalar(record.raw) ?? '') : said
   if (own === '') return app ?? 'syslog message without text'
   return app === undefined || own.startsWith(app) || record.form === 'unknown' ? own : `${app}: ${own}`
+}
+
+/** What the message says by itself, where its header has no time: with a zone, for its arrival is nearer than a guess of one. */
+function ownTime(said: string, json: Record<string, unknown> | null, zone: Zone | null): unknown {
+  const told = lineTime(said, json, zone)
+  return typeof told === 'string' && !/(?:Z|[+-]\d\d:?\d\d)$/i.test(told) ? undefined : told
 }
 
 /* Times of the older form. */

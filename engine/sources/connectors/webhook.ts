@@ -124,10 +124,11 @@ const itemsOf = (config: WebhookConfig): string | undefined =>
 function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compile']> {
   const eventOf = compileEvent(config)
   const items = itemsOf(config)
-  const unpack = config.items_field === undefined ? presetOf(config.preset)?.unpack : undefined
+  const file = config.items_field === undefined ? presetOf(config.preset) : undefined
+  const unpack = file?.unpack
   if (items === undefined && unpack === undefined)
     return (item, headers, index) => [eventOf(item, headers, String(index))]
-  const split = items === undefined ? opened(unpack!) : itemsAt(items, unpack)
+  const split = items === undefined ? opened(unpack!) : itemsAt(items, unpack, file?.items_alone)
   return (item, headers, index) =>
     split(item).map(({ item: one, isEntry }, n) => ({
       ...eventOf(one, headers, isEntry ? `${index}.${n}` : String(index)),
@@ -257,13 +258,16 @@ function opened(unpack: PresetUnpack): (item: Item) => Entry[] {
 
 /**
  * @param path where the list lies; an object there counts as a list of one. @param unpack what is opened of each entry
+ * @param isAlone whether the list must be all that an item has
  * @returns the entries; one with the envelope of its own where nothing lies at the path. Those that are too long are refused.
  * @throws SvcError too_large: more than 100,000 entries
  */
-function itemsAt(path: string, unpack?: PresetUnpack): (item: Item) => Entry[] {
+function itemsAt(path: string, unpack?: PresetUnpack, isAlone?: boolean): (item: Item) => Entry[] {
   return (item) => {
     const { length } = item.raw
-    const found = nestedEntriesAt(bytesOf(item), path, ENTRIES_MAX)
+    const nested = nestedEntriesAt(bytesOf(item), path, ENTRIES_MAX)
+    const isOther = isAlone && nested?.around.replaceAll(/\s/g, '') !== `{${JSON.stringify(path)}:[]}`
+    const found = isOther ? null : nested
     if (!found && length > PAYLOAD_BYTES_MAX)
       fail('too_large', `is larger than 1 MiB, and has no list at ${path}`)
     if (!found) return [{ item: itself(item), isEntry: false }]

@@ -95,7 +95,7 @@ describe('a body that is no JSON', () => {
     expect((await door.call('POST', url, 'a\nb')).status).toBe(400)
     expect(await said(door)).toEqual({
       rejected: 4,
-      notice: expect.stringMatching(/^3 bodies were refused .* the first because .* like a form/),
+      notice: expect.stringMatching(/^3 bodies were refused, .* the first because .* like a form/),
       events_total: 0,
     })
     const found = await door.call('POST', '/api/sources/discover', { connector: 'webhook', name: 'app' })
@@ -106,6 +106,13 @@ describe('a body that is no JSON', () => {
       ...{ name: 'app', connector: 'webhook', config: { event_type: 'x' } },
     })
     expect((await said(door)).notice).toBeNull()
+    // Its sender is answered with 202, and may look no further.
+    expect((await door.call('POST', url, '{"a":1}\n{"a":')).status).toBe(202)
+    expect(await said(door)).toEqual({
+      rejected: 5,
+      notice: '1 body was refused, whole or in part, because item 1: is not valid JSON at byte 5.',
+      events_total: 1,
+    })
     await door.close()
   })
 

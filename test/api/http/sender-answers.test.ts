@@ -79,6 +79,11 @@ describe('a sender of webhooks', () => {
 
   it('is let in by a key in the address that may do nothing else', async () => {
     expect((await door.call('POST', `${url}?key=${secret}`, { n: 1 })).status).toBe(202)
+    // Of a subscription of Pub/Sub with authentication: its token says who it is to Google's services, not to svc.
+    const token = { authorization: 'Bearer eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJ4In0.c2ln' }
+    expect((await door.call('POST', `${url}?key=${secret}`, { n: 1 }, token)).status).toBe(202)
+    expect((await door.call('POST', `${url}?key=svc_none`, { n: 1 }, token)).status).toBe(401)
+    expect((await door.call('POST', url, { n: 1 }, token)).status).toBe(401)
     expect((await door.call('POST', `${url}?key=${ROOT}`, { n: 1 })).json()).toEqual({
       detail: 'a key in the address must have the scope ingest and no other',
     })

@@ -38,6 +38,29 @@ describe('frames of syslog over TCP', () => {
     expect(framesOf(Buffer.from(`${counted('<13>a')}\n5 apples\n`))).toEqual(whole('<13>a', '5 apples'))
   })
 
+  it('with nothing between messages, as winston-syslog sends them, are told by their headers', () => {
+    const messages = [
+      '<131>1 2026-11-30T07:51:32.812Z web-9 cart 4711 - - {"level":"error"}',
+      '<134>Nov 30 07:51:32 web-9 cart[4711]: {"level":"info"}',
+      '<14>1 2026-11-30T07:51:33Z web-9 cart - - - grün <3 and <34>1 apple',
+    ]
+    const stream = Buffer.from(messages.join(''))
+    const cuts = Array.from({ length: stream.length - 1 }, (_, i) => i + 1)
+    for (const cut of [[], cuts, ...cuts.map((one) => [one])])
+      expect(framesOf(stream, cut)).toEqual(whole(...messages))
+    // More of them than a message may be long: none is lost, and each comes with the next.
+    const framer = new Framer()
+    const many = Array.from(
+      { length: 3_000 },
+      (_, n) => `<14>1 2026-11-30T07:51:33Z web-9 cart - - - line ${n}`,
+    )
+    const frames = many.flatMap((one) => framer.push(Buffer.from(one)))
+    expect(frames.map(({ bytes }) => bytes.toString())).toEqual(many.slice(0, -1))
+    // Where lines end, a header within one is what a relay passed on.
+    const relayed = '<13>Nov 30 07:51:32 relay <34>Nov 30 07:51:31 db-1 su: failed'
+    expect(framesOf(Buffer.from(`<13>a\n${relayed}`), [5, 30, 60])).toEqual(whole('<13>a', relayed))
+  })
+
   it('any cut of the stream gives the same messages', () => {
     const long = `<13>${'ü'.repeat(MESSAGE_MAX / 2)}`
     const stream = Buffer.from(

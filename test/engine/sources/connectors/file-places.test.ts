@@ -137,6 +137,72 @@ describe('files of one form over rotation', () => {
   })
 })
 
+describe('a file that a rotation packs at once', () => {
+  /** As logrotate does: the new file is there before the old one is packed and gone, and the packed one has its time. */
+  const pack = (name: string, as: (bytes: Buffer) => Buffer, at: number) => {
+    renameSync(log, `${log}.old`)
+    writeFileSync(log, '')
+    writeFileSync(name, as(readFileSync(`${log}.old`)))
+    utimesSync(name, at, at)
+    rmSync(`${log}.old`)
+  }
+  const NOT_FOUND = `before its rotation was not found; up to its last poll it was read.`
+
+  it.each([
+    ['gz', gzipSync],
+    ['zst', zstdCompressSync],
+  ] as const)('is read to its end, of several in a row each, the oldest first (.%s)', async (end, as) => {
+    writeFileSync(log, 'old\n')
+    const { poll } = source({ path: log })
+    await poll()
+    appendFileSync(log, 'one\n')
+    expect((await poll()).lines).toEqual(['one'])
+    appendFileSync(log, 'two\n')
+    pack(`${log}.1.${end}`, as, 1_000)
+    appendFileSync(log, 'three\n')
+    expect(await poll()).toMatchObject({ lines: ['two', 'three'] })
+    renameSync(`${log}.1.${end}`, `${log}.3.${end}`)
+    appendFileSync(log, 'four\n')
+    pack(`${log}.2.${end}`, as, 2_000)
+    appendFileSync(log, 'five\n')
+    pack(`${log}.1.${end}`, as, 3_000)
+    appendFileSync(log, 'six\n')
+    expect(await poll()).toMatchObject({ lines: ['four', 'five', 'six'] })
+    const { lines, notice } = await poll()
+    expect([lines, notice]).toEqual([[], expect.not.stringContaining('rotation')])
+  })
+
+  it('comes with several polls where it is more than one takes', async () => {
+    const lines = Array.from({ length: 60_000 }, (_, n) => `line ${n} ${'x'.repeat(80)}`)
+    writeFileSync(log, `${lines[0]}\n`)
+    const { poll } = source({ path: log, from_start: true })
+    const found = [...(await poll()).lines]
+    appendFileSync(log, `${lines.slice(1).join('\n')}\n`)
+    pack(`${log}.1.gz`, gzipSync, 1_000)
+    appendFileSync(log, 'new\n')
+    for (let more: boolean | undefined = true; more; ) {
+      const polled = await poll()
+      found.push(...polled.lines)
+      more = polled.more
+    }
+    expect(found.join('\n') === [...lines, 'new'].join('\n')).toBe(true)
+  })
+
+  it('is not another one with the same beginning, nor one that is packed half', async () => {
+    const head = `#Fields: ${'date time '.repeat(40)}\n`
+    writeFileSync(log, `${head}${'a\n'.repeat(300)}`)
+    const { poll } = source({ path: log })
+    await poll()
+    pack(`${log}.1.gz`, () => gzipSync(`${head}${'b\n'.repeat(400)}`), 1_000)
+    expect((await poll()).notice).toContain(NOT_FOUND)
+    writeFileSync(log, `${head}${'a\n'.repeat(300)}`)
+    await poll()
+    rmSync(`${log}.1.gz`)
+    pack(`${log}.1.gz`, (bytes) => gzipSync(bytes).subarray(0, -10), 2_000)
+    expect(await poll()).toMatchObject({ lines: [], notice: expect.stringContaining(NOT_FOUND) })
+  })
+})
+
 describe('which file is which', () => {
   const info = { dev: 1n, ino: 2n, birthtimeNs: 10n, ctimeNs: 20n }
   const is = (a: object, b: object) => isOf(identityOf({ ...info, ...a }), identityOf({ ...info, ...b }))

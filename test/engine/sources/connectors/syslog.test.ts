@@ -54,6 +54,27 @@ describe('a syslog message', () => {
     expect(map('<13>Oct 11 22:14:15 h app: app started').text).toBe('app started')
   })
 
+  it('that has no header says by itself when and where it was, and its level', () => {
+    // rsyslog with a template of JSON, and a program that writes pino's lines or plain ones to a socket.
+    const json = '{"message":"disk is full","@timestamp":"2026-11-20T11:59:00Z","severity":"warning"'
+    expect(map(`${json},"host":"web-1"}`)).toMatchObject({
+      ...{ text: 'disk is full', eventTime: '2026-11-20T11:59:00Z' },
+      stamped: { host: 'web-1', level: 'WARN' },
+    })
+    expect(map('2026-11-20T11:59:00Z ERROR no space left')).toMatchObject({
+      ...{ eventTime: '2026-11-20T11:59:00Z' },
+      stamped: { host: '192.0.2.7', level: 'ERROR' },
+    })
+    const local = '2026-11-20 11:59:00 ERROR no space left'
+    expect(map(local)).not.toHaveProperty('eventTime')
+    expect(map(local, { zone: 'Europe/Berlin' })).toHaveProperty('eventTime.given', '2026-11-20 11:59:00')
+    // What a header says goes first.
+    expect(map(`<11>1 2026-11-20T12:00:00Z db-1 app - - - ${json},"host":"web-1"}`)).toMatchObject({
+      ...{ text: 'app: disk is full', eventTime: '2026-11-20T12:00:00Z' },
+      stamped: { host: 'db-1', level: 'ERROR' },
+    })
+  })
+
   it('has structured data and fields of JSON for labels; a declared primary label is the entity', () => {
     const labels = [
       { name: 'user', field: 'data.login@32473.user', primary: true },

@@ -257,6 +257,33 @@ describe('A10: a record that is wrong', () => {
     })
   })
 
+  it('takes what JSON.stringify makes of values that JSON does not have, as the exporter of JavaScript sends it', () => {
+    const values = { nan: Number.NaN, huge: 1e21, most: Number.MAX_VALUE }
+    const [item] = logs({
+      body: { doubleValue: Number.POSITIVE_INFINITY },
+      attributes: [
+        { key: 'nan', value: { doubleValue: values.nan } },
+        ...['huge', 'most'].map((key) => ({ key, value: { intValue: values[key as 'huge' | 'most'] } })),
+        { key: 'bytes', value: { bytesValue: new Uint8Array([1, 2, 255]) } },
+        { key: 'none', value: { bytesValue: new Uint8Array() } },
+        { key: 'buffer', value: { bytesValue: Buffer.from([1, 2, 255]) } },
+        { key: 'list', value: { arrayValue: { values: [{ doubleValue: values.nan }, { intValue: 2 }] } } },
+      ],
+    })
+    expect(item).toMatchObject({
+      body: null,
+      attributes: {
+        nan: null,
+        huge: 1e21,
+        most: Number.MAX_VALUE,
+        bytes: { bytesValue: 'AQL/' },
+        none: { bytesValue: '' },
+        buffer: { bytesValue: 'AQL/' },
+        list: [null, 2],
+      },
+    })
+  })
+
   it('of a metric is a point, or all points of its metric', () => {
     const items = ofJson('metrics', {
       resourceMetrics: [

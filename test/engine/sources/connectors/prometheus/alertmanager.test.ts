@@ -152,7 +152,7 @@ describe('a notification of Alertmanager', () => {
     const [source] = (await call<Source[]>('GET', '/api/sources')).body
     expect(source!.health).toMatchObject({
       ...{ rejected: 9, events_total: 1 },
-      notice: expect.stringContaining('8 bodies were refused'),
+      notice: expect.stringContaining('9 bodies were refused'),
     })
   })
 
