@@ -9,7 +9,7 @@ import type { ReadAnswer } from '../../calls.ts'
 import { fail, SvcError } from '../../errors.ts'
 import { parseDuration } from '../../model/units.ts'
 import type { ToolCall, ToolSpec } from '../models/types.ts'
-import { fence, renderRows, shownOf, withGaps } from './prompt.ts'
+import { entityNamed, fence, nameEntity, renderRows, shownOf, withGaps } from './prompt.ts'
 import { isEndedMeanwhile, type RunPort, type Shown, type StartedRun } from './types.ts'
 
 const READ_WINDOW = '1h'
@@ -228,29 +228,35 @@ export async function stats(run: Within, port: ReadPort, args: Record<string, un
 async function skill(run: StartedRun, port: RunPort, args: Record<string, unknown>): Promise<OwnResult> {
   const name = typeof args.name === 'string' ? args.name.trim() : ''
   const known = run.skills.map((one) => one.name)
-  const body = known.includes(name) ? await port.skillOf(run.projects, name) : null
-  if (body === null) return failed(`no skill is named ${name}; there are ${known.join(', ') || 'none'}`)
+  if (!known.includes(name))
+    return failed(`no skill is named ${name}; there are ${known.join(', ') || 'none'}`)
+  const body = await port.skillOf(run.projects, name)
+  if (body === null) return failed(`the skill ${name} was removed, or named otherwise, since this run began`)
   return { text: body, isError: false, shown: [] }
 }
 
 async function remember(run: StartedRun, port: RunPort, call: ToolCall, round: number): Promise<OwnResult> {
-  const { content, key, label } = call.arguments
-  if (typeof content !== 'string' || content.trim() === '') return failed('content must not be empty')
+  const { content } = call.arguments
+  const named = entityNamed(call.arguments, run.entity)
+  const key = named.key ?? run.entity
+  // An entity of another name is mostly of the same kind.
+  const label = (named.key && named.label) || run.label
+  const request = {
+    key,
+    label,
+    content: typeof content === 'string' ? content : '',
+    memory_type: 'observation',
+  }
+  const fault = check('request-remember.json', request)
+  if (fault) return failed(fault)
   if (run.practice) return { text: 'practice: nothing is kept', isError: false, shown: [] }
-  const text = (given: unknown) => (typeof given === 'string' ? given.trim() : '')
-  await port.rememberFor(
-    run.agent,
-    {
-      key: text(key) || run.entity,
-      content,
-      memory_type: 'observation',
-      // An entity of another name is mostly of the same kind.
-      label: (text(key) && text(label)) || run.label,
-    },
-    // Of the call: asked again after a restart, it is remembered once.
-    `${run.id}/${round}/${call.id}`,
-  )
-  return { text: 'remembered', isError: false, shown: [] }
+  // Of the call: asked again after a restart, it is remembered once.
+  await port.rememberFor(run.agent, request, `${run.id}/${round}/${call.id}`)
+  return {
+    text: `remembered on the timeline of ${nameEntity({ label, entity: key })}`,
+    isError: false,
+    shown: [],
+  }
 }
 
 /* The tools that look (engine/agents) as runs and Ask call them: arguments of a model, fenced answers. */
