@@ -30,6 +30,8 @@ import type { Parked, StepData, StepKind, StepWrite, StoredReply, Unavailable } 
 
 /** Calls of one reply that are made side by side at most: each reads the store, or asks a server. */
 export const AT_ONCE = 8
+/** Of what was said before the tape began, where there is no room for all: the question before and its answer. */
+const MESSAGES_KEPT = 2
 /** Every model may write as much; whether it may write more is asked. */
 const ANY_MODEL_WRITES = 4_096
 
@@ -64,6 +66,8 @@ export interface Policy<End> {
   answerCalls(pending: readonly ToolCall[], reply: StoredReply): Promise<End | null>
   /** After all calls of a reply are answered; null: it is asked again. */
   weigh(reply: StoredReply): Promise<End | null>
+  /** There is no room for what was said before the tape began. @returns whether more than `kept` messages of it were told */
+  forget?(kept: number): Promise<boolean>
   /** Keeps steps, and counts what they cost. */
   record(steps: readonly StepWrite[]): Promise<void>
   /** Reserves what a call may cost and writes its step, or says why not; null: nobody's budget pays for it. */
@@ -226,9 +230,10 @@ class Loop<End> {
 
   /** What was said is longer than the model takes. @returns whether it is shorter now */
   private async compact(): Promise<boolean> {
-    const { tape } = this
+    const { tape, policy } = this
+    if (await policy.forget?.(MESSAGES_KEPT)) return true
     const upTo = tape.toCompact()
-    if (upTo === null) return false
+    if (upTo === null) return (await policy.forget?.(0)) ?? false
     const text = 'it was longer than the model takes; older answers of tools are told in short from here on'
     await this.put(noteAt(tape, this.parts.clock, { text, compacted: upTo }))
     return true

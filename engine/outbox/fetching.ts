@@ -336,7 +336,7 @@ export function createLeases({
 
     /** What was held too long waits again, or has failed after the last try. */
     endLapsed: (): void => {
-      const ids = rows.lapsed.all(clock.now())
+      const ids = rows.lapsed.all({ now: clock.now() })
       if (ids.length === 0) return
       const reason = 'its lease ended before it was acknowledged'
       store.tx(() => {

@@ -332,8 +332,11 @@ function createQueue({
     }
   })
 
-  function claimOne({ id, recipient, recipient_kind: kind, finding_of }: DueRow, at: number): Claimed[] {
-    const { send } = moveDelivery(db, id, { type: 'claim', at })
+  type Due = DueRow & { due_at: number | null }
+
+  function claimOne({ id, recipient, recipient_kind: kind, finding_of, due_at }: Due, at: number): Claimed[] {
+    // Due by a clock that was set back since, it is due now.
+    const { send } = moveDelivery(db, id, { type: 'claim', at: Math.max(at, due_at ?? at) })
     const one = { deliveryId: id, recipientId: recipient, tries: send! }
     if (finding_of !== null) return [{ ...one, of: 'finding', kind: kind as FindingKind }]
     const target = subscriptions.target(recipient)

@@ -85,6 +85,13 @@ const IS_NEXT = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE}
 const SENT = "('webhook', 'slack', 'write_back', 'github')"
 const READY = `d.state = 'pending' AND d.recipient_kind IN ${SENT} AND NOT ${isSnoozed('d')} AND ${IS_NEXT}`
 
+/**
+ * It would wait more than twice as long as it was to wait after its last try: the clock was set back since, and what was
+ * to be tried again in seconds would be tried when the clock has caught up, a day later.
+ */
+const WAITS_TOO_LONG = `d.due_at - @now > 2 * (d.due_at -
+  (SELECT t.at FROM delivery_tries t WHERE t.delivery_id = d.id ORDER BY t.n DESC LIMIT 1))`
+
 type DeliveryRows = ReturnType<typeof prepare>
 
 const prepared = new WeakMap<Database, DeliveryRows>()
@@ -149,9 +156,9 @@ function sending(db: Database) {
       'UPDATE subscriptions SET disabled_at = ? WHERE id = (SELECT recipient FROM deliveries WHERE id = ?)',
     ),
 
-    due: db.prepare<{ now: number; busy: string; limit: number }, DueRow>(
-      `SELECT d.id, d.recipient_kind, d.recipient, d.finding_of FROM deliveries d
-       WHERE ${READY} AND (d.due_at IS NULL OR d.due_at <= @now)
+    due: db.prepare<{ now: number; busy: string; limit: number }, DueRow & { due_at: number | null }>(
+      `SELECT d.id, d.recipient_kind, d.recipient, d.finding_of, d.due_at FROM deliveries d
+       WHERE ${READY} AND (d.due_at IS NULL OR d.due_at <= @now OR ${WAITS_TOO_LONG})
          AND d.recipient NOT IN (SELECT value FROM json_each(@busy))
        ORDER BY d.due_at, d.seq LIMIT @limit`,
     ),
@@ -211,9 +218,11 @@ function fetching(db: Database) {
     letGo: db.prepare<[string]>(
       'UPDATE deliveries SET lease = NULL, lease_until = NULL, held_since = NULL WHERE id = ?',
     ),
+    /** Those too that would be held more than twice as long as they were to be: the clock was set back. */
     lapsed: db
-      .prepare<[number], string>(
-        'SELECT id FROM deliveries WHERE lease_until IS NOT NULL AND lease_until <= ?',
+      .prepare<[{ now: number }], string>(
+        `SELECT id FROM deliveries WHERE lease_until IS NOT NULL
+           AND (lease_until <= @now OR lease_until - @now > 2 * (lease_until - held_since))`,
       )
       .pluck(),
     nextLapse: db

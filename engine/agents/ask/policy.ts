@@ -28,7 +28,7 @@ import {
   type TurnEnd,
   waitFrame,
 } from './calls.ts'
-import { answerIn, joinParagraphs } from './queries.ts'
+import { answerIn, asRest, joinParagraphs } from './queries.ts'
 import { type AskTool, callTool, type ToolWorld } from './tool-calls.ts'
 
 /** Calls of tools that are made of one reply. */
@@ -67,8 +67,23 @@ export class Turn implements Policy<TurnEnd> {
     return this.tape.steps
   }
 
+  /** What was said before, as its model is told it. */
   get earlier(): ModelMessage[] {
-    return this.begun.earlier
+    const { forgot } = this
+    const { earlier } = this.begun
+    return forgot === 0 ? earlier : asRest(earlier.slice(forgot))
+  }
+
+  private get forgot(): number {
+    return this.steps.reduce((n, { kind, data }) => (kind === 'note' ? Math.max(n, data.forgot ?? 0) : n), 0)
+  }
+
+  async forget(kept: number): Promise<boolean> {
+    const forgot = this.begun.earlier.length - kept
+    if (forgot <= this.forgot) return false
+    const text = 'the conversation was longer than the model takes; what was said first is told no more'
+    await this.write(noteAt(this.tape, this.parts.clock, { text, forgot }))
+    return true
   }
 
   /** What there is of an answer. */

@@ -16,6 +16,7 @@ import { fail } from '../../errors.ts'
 import { acceptedBy } from '../../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
 import { dollars, dollarsSql, iso } from '../../model/units.ts'
+import type { ModelMessage } from '../models/types.ts'
 import { Tape } from '../runs/tape.ts'
 import type { Parked, Step } from '../runs/types.ts'
 import {
@@ -272,6 +273,16 @@ export const answerIn = (steps: readonly Step[]): string =>
 /** Texts of the replies of one turn as one. */
 export const joinParagraphs = (texts: readonly string[]): string =>
   texts.filter((text) => text.trim()).join('\n\n')
+
+const LEFT_OUT =
+  'What was said first in this conversation is left out here, for want of room. Where I ask for something of it, say that you do not see it any more, and do not guess.'
+
+/** @returns what was said before a turn, with the word that more was: nobody is to take it for all there was */
+export const asRest = (told: readonly ModelMessage[]): ModelMessage[] => [
+  { role: 'user', text: LEFT_OUT },
+  { role: 'assistant', text: 'I see.', calls: [] },
+  ...told,
+]
 
 /* Conversations with Ask: rows of the credential that made them, which no other sees. */
 

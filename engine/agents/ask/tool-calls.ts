@@ -10,7 +10,7 @@ import { fail, SvcError } from '../../errors.ts'
 import { cursorOf, placeOf } from '../../log/timeline/inspect-pages.ts'
 import type { EngineCalls } from '../../roles/calls.ts'
 import type { ToolCall, ToolSpec } from '../models/types.ts'
-import { stats as countBy, isLookTool, look, read as readWithin } from '../runs/own-tools.ts'
+import { stats as countBy, isLookTool, look, read as readWithin, unreadArguments } from '../runs/own-tools.ts'
 import { fence } from '../runs/prompt.ts'
 import type { AskCaller, AskMode, AskPort, BuildStep, ProposalDraft } from './calls.ts'
 
@@ -367,9 +367,11 @@ interface Called {
 /** Calls a tool as the caller of the turn. Faults of arguments and refusals are answers to the model. */
 export async function callTool(
   { spec, call, scope }: AskTool,
-  { arguments: args }: ToolCall,
+  { name, arguments: args }: ToolCall,
   world: ToolWorld,
 ): Promise<Called> {
+  const unread = unreadArguments({ name, arguments: args })
+  if (unread) return failed(unread)
   if (scope && !world.caller.scopes.includes(scope))
     return failed(`this credential lacks the '${scope}' scope`)
   const fault = check(`ask-call-${spec.name.replaceAll('_', '-')}.json`, args)

@@ -17,6 +17,7 @@ import {
   type AskQueries,
   answerIn,
   askQueries,
+  asRest,
   createSessions,
   isKept,
   presentTurn,
@@ -242,14 +243,16 @@ function earlierTo(
   const messages: ModelMessage[] = []
   let left = EARLIER_MAX
   const turns = queries.turnsOf.all(of).filter(({ seq }) => before === null || seq < before)
+  let isAll = turns.length <= EARLIER_TURNS
   for (const turn of turns.slice(-EARLIER_TURNS).reverse()) {
     const answer = [turn.answer, ...cardsOf(queries, turn.id)].filter(Boolean).join('\n\n')
     if (!answer) continue
     left -= turn.question.length + answer.length
+    isAll &&= left >= 0
     if (left < 0) break
     messages.unshift(said('user', turn.question), said('assistant', answer))
   }
-  return messages
+  return isAll ? messages : asRest(messages)
 }
 
 /** Cards are no text of an answer, and are told so that they can be spoken of. */

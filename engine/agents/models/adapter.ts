@@ -485,7 +485,8 @@ export function nextTry(
   asked: number | null,
   waiter: string,
 ): NextTry {
-  const since = before ?? now
+  // A clock that was set back would give it a day more.
+  const since = Math.min(before ?? now, now)
   const end = since + PARKED_MAX_MS
   if (now >= end) return { refusal: 'it was tried for an hour' }
   if (asked !== null && now + asked > end)

@@ -462,7 +462,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
         claimed.nextAt = queries.nextParked.get(now) ?? null
         const parked = queries.parked.all()
         const atWork = [...running]
-        for (const row of queries.dueParked.all(now)) {
+        for (const row of queries.dueParked.all({ now })) {
           if (claimed.started.length >= most) break
           if (atWork.filter(({ agent }) => agent === row.agent).length >= mostAtOnce(row, parts)) continue
           atWork.push(row)

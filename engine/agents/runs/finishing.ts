@@ -177,8 +177,8 @@ export function createFinishing(parts: RunsParts, making: Making) {
         {
           type: 'decide',
           at,
-          // A practice run is in nobody's way.
-          cooldown_until: run.practice || !last ? null : last + cooldownMs,
+          // A practice run is in nobody's way, and neither is what was before the clock was set back.
+          cooldown_until: run.practice || !last || last > at ? null : last + cooldownMs,
           is_target_busy: !run.practice && queries.isBusy.get(to, entity.label, entity.key)! > 0,
         },
       )

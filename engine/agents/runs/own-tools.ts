@@ -1,13 +1,15 @@
 /** The tools of the service itself that a run is offered: they read, within the projects it works for. */
 
+import { ownField } from '../../../schemas/fields-of.ts'
 import { check } from '../../../schemas/index.ts'
+import { didYouMean } from '../../../schemas/near-names.ts'
 import { askToolSchema } from '../../../schemas/tools.ts'
 import type { InspectRequest, ReadRequest, StatsRequest } from '../../../schemas/types.ts'
 import type { ReadAnswer } from '../../calls.ts'
-import { SvcError } from '../../errors.ts'
+import { fail, SvcError } from '../../errors.ts'
 import { parseDuration } from '../../model/units.ts'
 import type { ToolCall, ToolSpec } from '../models/types.ts'
-import { fence, renderRows, shownOf, withGaps } from './prompt.ts'
+import { entityNamed, fence, nameEntity, renderRows, shownOf, withGaps } from './prompt.ts'
 import { isEndedMeanwhile, type RunPort, type Shown, type StartedRun } from './types.ts'
 
 const READ_WINDOW = '1h'
@@ -108,6 +110,20 @@ export async function callOwnTool(
   call: ToolCall,
   round: number,
 ): Promise<OwnResult | null> {
+  const spec = ownTools(run).find(({ name }) => name === call.name)
+  if (!spec) return null
+  const taken = takenArguments(spec, call.arguments)
+  if (typeof taken === 'string') return failed(taken)
+  const answer = await answerOf(run, port, { ...call, arguments: taken.args }, round)
+  return answer && taken.note ? { ...answer, text: `${taken.note}\n${answer.text}` } : answer
+}
+
+async function answerOf(
+  run: StartedRun,
+  port: RunPort,
+  call: ToolCall,
+  round: number,
+): Promise<OwnResult | null> {
   try {
     switch (call.name) {
       case 'read':
@@ -117,7 +133,7 @@ export async function callOwnTool(
       case 'skill':
         return await skill(run, port, call.arguments)
       case 'remember':
-        return run.definition.remembers ? await remember(run, port, call, round) : null
+        return await remember(run, port, call, round)
       default:
         return isLookTool(call.name) ? await look(run, port, call.name, call.arguments) : null
     }
@@ -139,10 +155,9 @@ export async function read(run: Within, port: ReadPort, args: Record<string, unk
       'selector must be a map of at least one label to its value, such as {"service": "checkout"}; without one, name sources',
     )
   const { at, cursor } = placeIn(args.cursor, run.asOf)
-  const to = Math.min(at, typeof args.to === 'string' && args.to ? Date.parse(args.to) : at)
-  if (Number.isNaN(to)) return failed('to must be an ISO 8601 time')
-  const from = fromOf(args, to)
-  if (Number.isNaN(from)) return failed('from must be an ISO 8601 time')
+  const to = Math.min(at, instantIn(args, 'to') ?? at)
+  const window = typeof args.window === 'string' && args.window ? args.window : READ_WINDOW
+  const from = instantIn(args, 'from') ?? to - parseDuration(window, 'window')
   const answer = await port.readFor(run.projects, {
     ...(hasSelector ? { selector } : {}),
     from: new Date(from).toISOString(),
@@ -163,9 +178,19 @@ export async function read(run: Within, port: ReadPort, args: Record<string, unk
   }
 }
 
-function fromOf({ from, window }: Record<string, unknown>, to: number): number {
-  if (typeof from === 'string' && from) return Date.parse(from)
-  return to - parseDuration(typeof window === 'string' && window ? window : READ_WINDOW, 'window')
+/** A time as models write it; of one without a zone UTC is meant, as in all that they are shown. */
+const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
+
+/** @returns epoch ms; undefined where none is given. @throws SvcError invalid */
+function instantIn(args: Record<string, unknown>, name: 'from' | 'to'): number | undefined {
+  const given = args[name]
+  const text = typeof given === 'string' ? given.trim() : ''
+  if (text === '') return undefined
+  const parts = TIME.exec(text)
+  const ms = parts ? Date.parse(parts[1] || text.length === 10 ? text : `${text}Z`) : Number.NaN
+  return Number.isNaN(ms)
+    ? fail('invalid', `${name} must be an ISO 8601 time, such as 2026-11-20T12:00:00Z`, { field: name })
+    : ms
 }
 
 /** What is not there, and how to see it: a search that stopped early must not look like silence. */
@@ -203,29 +228,35 @@ export async function stats(run: Within, port: ReadPort, args: Record<string, un
 async function skill(run: StartedRun, port: RunPort, args: Record<string, unknown>): Promise<OwnResult> {
   const name = typeof args.name === 'string' ? args.name.trim() : ''
   const known = run.skills.map((one) => one.name)
-  const body = known.includes(name) ? await port.skillOf(run.projects, name) : null
-  if (body === null) return failed(`no skill is named ${name}; there are ${known.join(', ') || 'none'}`)
+  if (!known.includes(name))
+    return failed(`no skill is named ${name}; there are ${known.join(', ') || 'none'}`)
+  const body = await port.skillOf(run.projects, name)
+  if (body === null) return failed(`the skill ${name} was removed, or named otherwise, since this run began`)
   return { text: body, isError: false, shown: [] }
 }
 
 async function remember(run: StartedRun, port: RunPort, call: ToolCall, round: number): Promise<OwnResult> {
-  const { content, key, label } = call.arguments
-  if (typeof content !== 'string' || content.trim() === '') return failed('content must not be empty')
+  const { content } = call.arguments
+  const named = entityNamed(call.arguments, run.entity)
+  const key = named.key ?? run.entity
+  // An entity of another name is mostly of the same kind.
+  const label = (named.key && named.label) || run.label
+  const request = {
+    key,
+    label,
+    content: typeof content === 'string' ? content : '',
+    memory_type: 'observation',
+  }
+  const fault = check('request-remember.json', request)
+  if (fault) return failed(fault)
   if (run.practice) return { text: 'practice: nothing is kept', isError: false, shown: [] }
-  const text = (given: unknown) => (typeof given === 'string' ? given.trim() : '')
-  await port.rememberFor(
-    run.agent,
-    {
-      key: text(key) || run.entity,
-      content,
-      memory_type: 'observation',
-      // An entity of another name is mostly of the same kind.
-      label: (text(key) && text(label)) || run.label,
-    },
-    // Of the call: asked again after a restart, it is remembered once.
-    `${run.id}/${round}/${call.id}`,
-  )
-  return { text: 'remembered', isError: false, shown: [] }
+  // Of the call: asked again after a restart, it is remembered once.
+  await port.rememberFor(run.agent, request, `${run.id}/${round}/${call.id}`)
+  return {
+    text: `remembered on the timeline of ${nameEntity({ label, entity: key })}`,
+    isError: false,
+    shown: [],
+  }
 }
 
 /* The tools that look (engine/agents) as runs and Ask call them: arguments of a model, fenced answers. */
@@ -287,6 +318,7 @@ export async function look(
   const question: InspectRequest = {
     tool,
     ...lookArguments(args),
+    ...instantsOf(args),
     ...(cursor === undefined ? {} : { cursor }),
     as_of: new Date(at).toISOString(),
     max_tokens: LOOK_TOKENS - FENCE_TOKENS,
@@ -303,7 +335,15 @@ export async function look(
   }
 }
 
-const WORDS = ['id', 'label', 'prefix', 'window', 'from', 'to', 'baseline'] as const
+const WORDS = ['id', 'label', 'prefix', 'window', 'baseline'] as const
+
+function instantsOf(args: Record<string, unknown>): Pick<InspectRequest, 'from' | 'to'> {
+  const [from, to] = [instantIn(args, 'from'), instantIn(args, 'to')]
+  return {
+    ...(from === undefined ? {} : { from: new Date(from).toISOString() }),
+    ...(to === undefined ? {} : { to: new Date(to).toISOString() }),
+  }
+}
 
 /** Models give empty words and empty lists for what they leave out. */
 function lookArguments(args: Record<string, unknown>): Partial<InspectRequest> {
@@ -334,6 +374,104 @@ function placeIn(given: unknown, asOf: number): { at: number; cursor: string | u
   const parts = /^([0-9a-z]{1,11})~(.+)$/.exec(given.trim())
   if (!parts) return { at: asOf, cursor: given.trim() }
   return { at: Math.min(asOf, Number.parseInt(parts[1]!, 36)), cursor: parts[2] }
+}
+
+/* Arguments of a model as the schema of a tool has them. What was dropped without a word made an answer of more than was asked. */
+
+type Args = Record<string, unknown>
+type Argument = { type?: string }
+
+/** @returns why the text of a call's arguments could not be read; null: it could */
+export function unreadArguments({
+  name,
+  arguments: given,
+}: Pick<ToolCall, 'name' | 'arguments'>): string | null {
+  const text = given.arguments
+  if (typeof text !== 'string' || Object.keys(given).length > 1) return null
+  try {
+    JSON.parse(text)
+  } catch (error) {
+    return `the arguments of ${name.slice(0, 64)} are no JSON object, so it was not called: ${(error as Error).message}. Call it again`
+  }
+  return `the arguments of ${name.slice(0, 64)} are no JSON object, so it was not called. Call it again`
+}
+
+/**
+ * @returns the arguments in the form that the schema has, and what to say of those that it has not; a sentence where
+ *  one is not of its type, or was likely meant to be another
+ */
+function takenArguments({ name: tool, input }: ToolSpec, given: Args): { args: Args; note: string } | string {
+  const unread = unreadArguments({ name: tool, arguments: given })
+  if (unread) return unread
+  const { properties } = input as { properties: Record<string, Argument> }
+  const takes = `it takes ${Object.keys(properties).join(', ')}`
+  const args: Args = {}
+  const leftOut: string[] = []
+  for (const [field, value] of Object.entries(given)) {
+    if (isNothing(value)) continue
+    const argument = ownField(properties, field)
+    const shown = field.slice(0, 64)
+    if (!argument) {
+      const meant = didYouMean(field, Object.keys(properties))
+      if (meant) return `${shown} is not an argument of ${tool}${meant}; ${takes}`
+      leftOut.push(shown)
+      continue
+    }
+    const { taken, fault } = takenValue(argument, value)
+    if (fault) return `${field}${fault}`
+    args[field] = taken
+  }
+  const note = `left out, as ${tool} has no such arguments: ${leftOut.join(', ')}; ${takes}`
+  return { args, note: leftOut.length ? note : '' }
+}
+
+/** Models give nothing in many ways for what they leave out. */
+function isNothing(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() === ''
+  return (
+    value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0)
+  )
+}
+
+/** @returns the value in the form of its type, or what is wrong with it */
+function takenValue({ type }: Argument, value: unknown): { taken?: unknown; fault?: string } {
+  const isPlain = ['string', 'number', 'boolean'].includes(typeof value)
+  if (type === 'array') {
+    const words = Array.isArray(value) ? value : [value]
+    return words.every((word) => typeof word === 'string')
+      ? { taken: words }
+      : { fault: ' must be a list of words' }
+  }
+  if (type === 'object') return takenMap(value)
+  if (type === 'integer') {
+    const number = isPlain ? Number(value) : Number.NaN
+    return Number.isFinite(number) ? { taken: number } : { fault: ' must be a whole number' }
+  }
+  return isPlain ? { taken: String(value) } : { fault: ' must be text' }
+}
+
+const PAIR = /^\s*([A-Za-z0-9_.-]{1,64})\s*=\s*(\S.*?)\s*$/s
+
+/** A map of labels, also as the tools of svc mcp take it, and as an entity is written. */
+function takenMap(value: unknown): { taken?: Record<string, string>; fault?: string } {
+  const pair = typeof value === 'string' ? PAIR.exec(value) : null
+  const entries: [unknown, unknown][] = pair
+    ? [[pair[1], pair[2]]]
+    : Array.isArray(value)
+      ? value.map((one) => [one?.label, one?.value])
+      : typeof value === 'object' && value !== null
+        ? Object.entries(value)
+        : [[null, null]]
+  const map = new Map<string, string>()
+  for (const [label, one] of entries) {
+    if (typeof label !== 'string')
+      return { fault: ' must be a map of labels, such as {"service": "checkout"}' }
+    if (!['string', 'number', 'boolean'].includes(typeof one))
+      return { fault: `.${label.slice(0, 64)} must be one value; ask for each of several by itself` }
+    if (map.has(label)) return { fault: ` has the label ${label.slice(0, 64)} twice` }
+    map.set(label, String(one))
+  }
+  return { taken: Object.fromEntries(map) }
 }
 
 /* What tools of runs and Ask share: arguments as models give them, and what a call answers. */

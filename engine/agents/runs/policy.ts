@@ -10,7 +10,7 @@ import { AT_ONCE, type Choice, type LoopParts, type Policy, runLoop, stepAt } fr
 import { decide, type ExternalTools, offered } from '../mcp-client.ts'
 import type { ExternalTool } from '../mcp-types.ts'
 import type { ToolCall } from '../models/types.ts'
-import { callOwnTool, ownTools } from './own-tools.ts'
+import { callOwnTool, ownTools, unreadArguments } from './own-tools.ts'
 import {
   CONCLUDE,
   type Conclusion,
@@ -156,7 +156,7 @@ class RunPolicy implements Policy<LoopEnd> {
 
   private async conclude(call: ToolCall): Promise<LoopEnd | null> {
     const { tape, run } = this
-    const conclusion = readConclusion(call.arguments, run.definition)
+    const conclusion = unreadArguments(call) ?? readConclusion(call.arguments, run.definition, run.entity)
     const sentBack = tape.sentBack
     if (typeof conclusion === 'string') {
       await this.write('conclude', { call, fault: conclusion, claims: [] })
@@ -219,7 +219,7 @@ class RunPolicy implements Policy<LoopEnd> {
   kept(): RunEnd | null {
     const last = this.tape.lastConclusion()
     if (!last) return null
-    const conclusion = readConclusion(last.call.arguments, this.run.definition)
+    const conclusion = readConclusion(last.call.arguments, this.run.definition, this.run.entity)
     return typeof conclusion === 'string' ? null : succeeded(conclusion, last.claims)
   }
 

@@ -6,6 +6,7 @@
  */
 
 import { createHmac } from 'node:crypto'
+import { namedEntity } from '../../../schemas/entity-word.ts'
 import { foldText, gapsSaid } from '../../../schemas/event-line.ts'
 import { check } from '../../../schemas/index.ts'
 import { escapeLine, escapeText } from '../../../schemas/plain-text.ts'
@@ -382,10 +383,28 @@ export function concludeTool({ verdicts }: Pick<AgentSpec, 'verdicts'>): ToolSpe
   }
 }
 
-/** @returns the conclusion, or a sentence that says what to change. */
+/**
+ * The entity that a model names; other tools write it as one word, such as `service=checkout`.
+ * @param own entity of its run, whatever that looks like
+ */
+export function entityNamed(
+  args: Record<string, unknown>,
+  own: string,
+): { key: string | null; label: string | null } {
+  const [key, given] = [textOf(args.key), textOf(args.label)]
+  if (key === null || key === own) return { key, label: given }
+  const { entity = null, label = null } = namedEntity({ entity: key, label: given ?? undefined })
+  return { key: entity, label }
+}
+
+/**
+ * @param own entity of its run
+ * @returns the conclusion, or a sentence that says what to change.
+ */
 export function readConclusion(
   args: Record<string, unknown>,
   { verdicts = [] }: Pick<AgentSpec, 'verdicts'>,
+  own: string,
 ): Conclusion | string {
   const outcome = wordOf(args.outcome)
   if (outcome !== 'finding' && outcome !== 'no_op') return 'outcome must be finding or no_op'
@@ -401,10 +420,9 @@ export function readConclusion(
   if (verdict === 'no_op') return 'verdict must not be no_op: that is an outcome'
   if (outcome === 'finding' && known.length > 0 && verdict === null)
     return `verdict is required: one of ${known.join(', ')}`
-  const key = textOf(args.key)
-  const label = textOf(args.label)
+  const { key, label } = entityNamed(args, own)
   if (key && key.length > 512) return 'key must have at most 512 characters'
-  if (label && !/^[A-Za-z0-9_.-]{1,64}$/.test(label)) return 'label must be the name of a label'
+  if (label && !/^[A-Za-z0-9_]{1,64}$/.test(label)) return 'label must be the name of a label'
   const claims = readClaims(args.claims)
   if (typeof claims === 'string') return claims
   return {

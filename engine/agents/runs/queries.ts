@@ -46,9 +46,13 @@ export const waitingSql = {
   /** Those at work. The index of open runs is used only where its own condition is said. */
   running: `SELECT id, agent, label, entity, practice FROM runs
     WHERE state IN ('queued', 'running', 'parked') AND state = 'running' ORDER BY seq`,
-  /** Those whose model is to be tried again, the longest due first. */
+  /**
+   * Those whose model is to be tried again, the longest due first; those too that would wait more than twice as long as
+   * they were to, since the clock was set back.
+   */
   dueParked: `SELECT id, agent, label, entity, practice, definition FROM runs
-    WHERE state = 'parked' AND parked_until <= ? ORDER BY parked_until, seq`,
+    WHERE state = 'parked' AND (parked_until <= @now OR parked_until - @now > 2 * (parked_until - parked_since))
+    ORDER BY parked_until, seq`,
   /** The first run of the next agent, or of its next definition. */
   nextLine: `SELECT ${WAITING}, definition FROM runs WHERE state = 'queued' AND (agent, definition_hash) > (?, ?)
     ORDER BY agent, definition_hash, seq LIMIT 1`,
@@ -145,7 +149,7 @@ function waiting(db: Database) {
       `SELECT id, agent, label, entity, practice FROM runs WHERE state = 'parked'`,
     ),
     dueParked: db.prepare<
-      [number],
+      [{ now: number }],
       Pick<RunRow, 'id' | 'agent' | 'label' | 'entity' | 'practice' | 'definition'>
     >(waitingSql.dueParked),
     nextParked: db

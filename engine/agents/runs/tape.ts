@@ -76,11 +76,17 @@ export class Tape {
     return last?.data.reply ?? null
   }
 
-  /** The last text a model gave, for what remains of a run that did not conclude; of several where it was cut. */
+  /**
+   * What a model said last, for what remains of a run that did not conclude: the note of a conclusion that was refused
+   * since it broke a rule of form, else the last text; of several where it was cut.
+   */
   get lastText(): string | null {
+    const at = this.steps.findLastIndex((step) => refusedNote(step) !== null || saidText(step))
+    if (at < 0) return null
+    const refused = refusedNote(this.steps[at]!)
+    if (refused !== null) return refused
     const replies = this.replies()
     const last = replies.findLastIndex(({ text }) => text.trim() !== '')
-    if (last < 0) return null
     let first = last
     while (first > 0 && isCutText(replies[first - 1]!)) first--
     return replies
@@ -218,6 +224,15 @@ export class Tape {
   private after(n: number): Step[] {
     return this.steps.filter((step) => step.n > n)
   }
+}
+
+const saidText = (step: Step): boolean => step.kind === 'model' && !!step.data.reply?.text.trim()
+
+/** @returns the note of a conclusion that was refused for its form, such as a verdict that is not listed */
+function refusedNote(step: Step): string | null {
+  if (step.kind !== 'conclude' || step.data.fault === null) return null
+  const { summary } = step.data.call.arguments
+  return typeof summary === 'string' && summary.trim() ? summary.trim() : null
 }
 
 /** @returns what is kept for it, or the new one, which is kept from now on */

@@ -58,9 +58,18 @@ export interface StepData {
   /**
    * `say` is what the model was told besides; `resumed`: a stop of the service, or a wait for the model,
    * came before it; `cut`: it goes on after a reply that was cut off; `compacted`: answers of tools up to
-   * the step of this number are told in short from here on; `parked`: of Ask, it waits for its model.
+   * the step of this number are told in short from here on; of Ask, `parked`: it waits for its model, `forgot`: so many
+   * messages of what was said before its question are told no more.
    */
-  note: { text: string; say?: string; resumed?: true; cut?: true; compacted?: number; parked?: Parked }
+  note: {
+    text: string
+    say?: string
+    resumed?: true
+    cut?: true
+    compacted?: number
+    parked?: Parked
+    forgot?: number
+  }
 }
 
 /** A wait for a model, as it is told to who reads the answer. */

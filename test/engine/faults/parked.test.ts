@@ -81,6 +81,18 @@ describe('a run whose model is overloaded', () => {
     expect(ended).toMatchObject({ status: 'succeeded', key: 's0' })
   })
 
+  it('is tried again when it was to be, not a day later, where the clock is set back by a day', async () => {
+    const world = await open()
+    world.models.reply('m1', () => DOWN)
+    const id = await world.wake()
+    await world.until(async () => ((await world.run(id)).parked ? true : null))
+    expect((await world.engine.claimRuns(8, [])).started).toEqual([])
+    world.clock.at -= 86_400_000
+    expect((await world.engine.claimRuns(8, [])).started).toMatchObject([{ id }])
+    await world.engine.parkRun(id, { reason: 'Overloaded', waitMs: null })
+    expect(Date.parse((await world.run(id)).parked!.since)).toBe(world.clock.at)
+  })
+
   it('waits as long as the provider says, and an hour at most', async () => {
     const world = await open()
     const began = world.clock.at

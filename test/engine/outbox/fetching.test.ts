@@ -93,6 +93,18 @@ describe('a firing that is fetched', () => {
     await world.engine.acknowledgeFiring(id, { deliveryId, lease }, MINE)
   })
 
+  it('is held no longer where the clock is set back by a day, and as long as before where it is by a minute', async () => {
+    const { world, id } = await subscribed()
+    await world.post(error())
+    const { delivery_id } = (await fetch(world, id))!
+    world.clock.at -= 60_000
+    await sweep(world)
+    expect(await statusOf(world, delivery_id)).toMatchObject({ status: 'running', tries: 1 })
+    world.clock.at -= 86_400_000
+    await sweep(world)
+    expect(await fetch(world, id)).toMatchObject({ delivery_id, tries: 2 })
+  })
+
   it('has failed after it was handed out five times, until a person sends it again', async () => {
     const { world, id } = await subscribed()
     await world.post(error())

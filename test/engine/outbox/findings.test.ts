@@ -162,7 +162,7 @@ it('what is posted of a finding is not the message of a firing', async () => {
   })
 })
 
-it('a receiver that asks to be left alone is left alone, as any recipient is', async () => {
+it('a receiver that asks to be left alone is left alone, as any recipient is, not for a day more where the clock is set back', async () => {
   const slack = await slackServer()
   const receiver = await startReceiver(say(429, { 'retry-after': '90' }))
   const world = await openWorld({ slack })
@@ -174,6 +174,24 @@ it('a receiver that asks to be left alone is left alone, as any recipient is', a
   })
   await find(world, { webhook_url: receiver.url })
   expect(await sent.tried()).toMatchObject({ event: 'retry', dueAt: world.clock.at + 90_000 })
+  await sent.stop()
+  world.clock.at -= 60_000
+  expect(await world.engine.claimDeliveries(16, [])).toEqual([])
+  world.clock.at -= 86_400_000
+  expect(await world.engine.claimDeliveries(16, [])).toMatchObject([{ kind: 'write_back', tries: 2 }])
+  // Its second try is waited for as long as it is to be by the clock as it is now.
+  const [{ delivery_id }] = (await world.engine.listDeliveries({ limit: 1, kind: 'write_back' }))
+    .deliveries as [Delivery]
+  const failed = {
+    event: 'retry',
+    status: 503,
+    reason: 'away',
+    at: world.clock.at,
+    ms: 0,
+    dueAt: world.clock.at + 2_000,
+  } as const
+  await world.engine.settleDelivery(delivery_id, failed)
+  expect(await world.engine.claimDeliveries(16, [])).toEqual([])
 })
 
 it('the second finding of an entity is written back after the first, also while that waits', async () => {

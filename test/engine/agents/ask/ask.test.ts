@@ -75,6 +75,7 @@ describe('a question', () => {
           { name: 'create_source', id: 'b', arguments: { name: 'x' } },
           { name: 'stats', id: 'c', arguments: { by: 7 } },
           { name: 'describe', id: 'd', arguments: { handle: 'source:nowhere' } },
+          { name: 'read', id: 'e', arguments: '{"selector": oops' },
         ],
       },
       { text: 'It cannot be done.' },
@@ -87,6 +88,7 @@ describe('a question', () => {
     expect(said.b).toContain('no tool is named create_source')
     expect(said.c).toContain('by must be')
     expect(said.d).toContain('nowhere')
+    expect(said.e).toContain('the arguments of read are no JSON object')
     expect(await world.engine.listSources()).toHaveLength(1)
   })
 

@@ -241,3 +241,43 @@ describe('what is asked is refused', () => {
     expect(await spent()).toBe(0)
   })
 })
+
+describe('a conversation that is longer than what is told of it', () => {
+  const textsOf = ({ body }: { body: { messages: { role: string; content: unknown }[] } }) =>
+    body.messages.map(({ content }) => JSON.stringify(content))
+  const LEFT_OUT = 'What was said first in this conversation is left out here'
+
+  it('begins with the word that more was said, once the newest 20 questions are not all', async () => {
+    const world = await openAskWorld()
+    world.models.reply('m1', ({ body }) => ({ text: `answer to ${textsOf({ body }).length}` }))
+    for (let n = 1; n <= 22; n++) await world.asked(`question ${n}`, { session: SESSION })
+    const [at21, at22] = world.models.requests.slice(-2).map(textsOf)
+    expect(at21).toHaveLength(41)
+    expect(at21![0]).toContain('question 1')
+    expect(at22).toHaveLength(43)
+    expect(at22![0]).toContain(LEFT_OUT)
+    expect(at22![2]).toContain('question 2"')
+    expect(at22!.at(-1)).toContain('question 22')
+  })
+
+  it('is answered by a model that has no room for it: what was said first is told no more, then none of it', async () => {
+    const world = await openAskWorld()
+    world.models.reply('m1', [{ text: 'one' }, { text: 'two' }, { text: 'three' }])
+    for (let n = 1; n <= 3; n++) await world.asked(`question ${n}`, { session: SESSION })
+    let room = 5
+    world.models.reply('m1', ({ body }) =>
+      body.messages.length > room ? { status: 400, error: 'prompt is too long' } : { text: 'four' },
+    )
+    const frames = await world.asked('question 4', { session: SESSION })
+    expect(frames.at(-1)).toMatchObject({ type: 'done', state: 'answered' })
+    const [first, , question, ...rest] = textsOf(world.models.requests.at(-1)!)
+    expect([first, question]).toEqual([
+      expect.stringContaining(LEFT_OUT),
+      expect.stringContaining('question 3'),
+    ])
+    expect(rest.at(-1)).toContain('question 4')
+    room = 3
+    expect((await world.asked('question 5', { session: SESSION })).at(-1)).toMatchObject({ type: 'done' })
+    expect(textsOf(world.models.requests.at(-1)!)[2]).toContain('question 5')
+  })
+})

@@ -43,22 +43,36 @@ describe('a conclusion about another entity', () => {
   })
 })
 
-it('remembers of another entity on its timeline, by the label of its own unless the model names one', async () => {
-  const { agent, engine, models, post, settled } = await open()
+it('remembers of another entity on its timeline, by the label of its own unless the model names one, and says where', async () => {
+  const { agent, engine, models, post, run, settled } = await open()
   await agent({ name: 'first-look', trigger: 't', model: 'm1', remembers: true })
   const remember = (more: object) => ({
     calls: [{ name: 'remember', arguments: { content: 'It is slow on Mondays.', ...more } }],
   })
   models.reply('m1', [
     ...[remember({ key: 'payments' }), remember({ key: 'node-1', label: 'host' }), remember({})],
-    conclude(),
+    {
+      calls: [remember({ key: 'host=node-2' }), remember({ key: 'x', label: 'a b' })].flatMap(
+        ({ calls }) => calls,
+      ),
+    },
+    conclude({ key: 'service=checkout' }),
   ])
   await post(error)
-  expect(await settled()).toMatchObject([{ status: 'succeeded', tool_calls: 3 }])
+  const runs = await settled()
+  expect(runs).toMatchObject([{ status: 'succeeded', key: 'checkout', rounds: 5, tool_calls: 5 }])
+  expect(stepsOf(await run(runs[0]!.id), 'tool').map(({ result }) => result)).toEqual([
+    'remembered on the timeline of service=payments',
+    'remembered on the timeline of host=node-1',
+    'remembered on the timeline of service=checkout',
+    'remembered on the timeline of host=node-2',
+    expect.stringMatching(/^tool error: label must be/),
+  ])
   const remembered: Record<string, string>[] = [
     { service: 'payments' },
     { host: 'node-1' },
     { service: 'checkout' },
+    { host: 'node-2' },
   ]
   for (const selector of remembered)
     expect((await engine.read({ selector, event_types: ['observation'], window: '1h' })).rows).toMatchObject([

@@ -1,8 +1,10 @@
 /** What the tool `read` of agents and of Ask says of what it does not show. */
-import { expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ReadPort, read } from '../../../../engine/agents/runs/own-tools.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
 import { addSource, event, openHarness, T0 } from '../../log/store/store-harness.ts'
+import { error } from './replies.ts'
+import { openRunWorld } from './run-world.ts'
 
 const NOW = T0 + 3_600_000
 
@@ -34,4 +36,61 @@ it('A12: an agent is told where its search stopped, and finds the rest by readin
   const third = await read(run, port, { ...ask, to: '2026-11-20T12:00:11.000Z' })
   expect(third.text).not.toContain('the search')
   expect(first.shown.concat(second.shown, third.shown).map(([id]) => id)).toEqual(['evt_46', 'evt_4'])
+})
+
+describe('arguments that a model writes otherwise than the tool has them', () => {
+  const BROKEN = '{"selector": {"service": oops'
+  /** What a call is answered, by its arguments. */
+  const cases: [name: string, args: Record<string, unknown> | string, answered: RegExp | string][] = [
+    ['read', { selector: 'service=checkout', event_types: 'error' }, / 1 rows[\s\S]*cannot pay/],
+    ['read', { selector: [{ label: 'service', value: 'checkout' }], window: '2h' }, / 2 rows/],
+    ['read', { selector: { service: ['checkout', 'cart'] } }, 'selector.service must be one value'],
+    ['read', { selector: { service: 'checkout' }, event_type: 'error' }, 'did you mean event_types?'],
+    ['read', { selector: { service: 'checkout' }, limit: 1 }, /^left out, as read has .*: limit; it takes s/],
+    ['read', { selector: { service: 'checkout' }, from: 1795000000 }, 'from must be an ISO 8601 time'],
+    [
+      'read',
+      { sources: ['app'], from: '2026-11-20T11:30', to: '2026-11-20T12:30:00+01:00' },
+      'T11:30:00.000Z',
+    ],
+    ['read', BROKEN, 'the arguments of read are no JSON object, so it was not called'],
+    ['changed', { selctor: { service: 'checkout' } }, 'did you mean selector?'],
+    ['series', { selector: 'checkout' }, 'selector must be a map of labels'],
+    [
+      'series',
+      { selector: { service: 'checkout' }, from: '2026-11-20', label: null },
+      '2026-11-20T00:00:00.000Z',
+    ],
+    ['stats', { by: 'service', sources: 'none', top: '3' }, 'no source is named none'],
+    ['conclude', BROKEN, 'the arguments of conclude are no JSON object'],
+  ]
+
+  it('are taken where it is plain what is meant, else refused by name, and never dropped without a word', async () => {
+    const world = await openRunWorld()
+    onTestFinished(() => world.close())
+    const zone = process.env.TZ
+    process.env.TZ = 'America/New_York'
+    onTestFinished(() => {
+      if (zone === undefined) delete process.env.TZ
+      else process.env.TZ = zone
+    })
+    await world.trigger({
+      filters: [{ field: 'event_type', op: 'eq', value: 'error' }],
+      condition: { event: 'any' },
+    })
+    await world.agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    world.models.reply('m1', [
+      { calls: cases.map(([name, args]) => ({ name, arguments: args })) },
+      { calls: [{ name: 'conclude', arguments: { outcome: 'no_op' } }] },
+    ])
+    await world.post([{ service: 'checkout', type: 'deploy', msg: 'v2' }, error])
+    const [run] = await world.settled()
+    expect(run).toMatchObject({ status: 'succeeded' })
+    const answers = (await world.run(run!.id)).steps
+      .map(({ data }) => data as { call?: unknown; result?: string; fault?: string })
+      .filter(({ call }) => call)
+      .map(({ result, fault }) => result ?? fault)
+    for (const [i, [name, args, answered]] of cases.entries())
+      expect(answers[i], `${name} ${JSON.stringify(args)}`).toMatch(answered)
+  })
 })

@@ -137,6 +137,19 @@ describe('a run ends', () => {
       run: { status: 'empty', finding: 'c', error: expect.not.stringContaining('tool calling') },
     },
     {
+      as: 'empty, with the note of its conclusion kept, where that was refused for a verdict that is not listed',
+      agent: { verdicts: [{ verdict: 'investigate', when: 'it is not plain' }] },
+      script: () => ({ ...conclude({ verdict: 'known' }), text: 'I conclude.' }),
+      run: {
+        status: 'empty',
+        outcome: null,
+        verdict: null,
+        finding: 'The card gateway is down.',
+        error: 'its conclusion was refused: verdict must be one of investigate',
+        rounds: 3,
+      },
+    },
+    {
       as: 'failed, with what the provider said',
       script: [{ status: 400, error: 'the prompt is too long' }],
       run: { status: 'failed', error: expect.stringContaining('the prompt is too long') },
