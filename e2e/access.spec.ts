@@ -87,6 +87,13 @@ test('who may only read is told so before a form is filled in, and what a key la
   await goTo(page, `${daemon.url}/sources/app?tab=fields`)
   await expect(page.getByRole('cell', { name: 'msg', exact: true })).toBeVisible()
   await expect(page.getByRole('button', { name: /as a label$/ })).toHaveCount(0)
+  // What is set is all there to be read, and nothing is typed into it.
+  await goTo(page, `${daemon.url}/triggers/errs?tab=edit`)
+  await expect(page.getByRole('combobox', { name: 'Kind of condition' })).toBeDisabled()
+  await expect(page.getByLabel('Timeline window')).toBeDisabled()
+  await goTo(page, `${daemon.url}/agents/look?tab=edit`)
+  await expect(page.getByLabel('Prompt')).toBeDisabled()
+  await expect(page.getByLabel('Prompt')).toHaveValue('Look.')
   await goTo(page, `${daemon.url}/projects/${project.id}?tab=settings`)
   await expect(page.getByRole('main')).toContainText('Changes need a key with scope admin.')
   await expect(page.getByLabel('Name of a new key')).toHaveCount(0)

@@ -12,6 +12,7 @@ test('Home is empty at first, becomes quiet with the first event, and lists what
 }) => {
   await page.goto(daemon.url)
   await expect(page.getByRole('heading', { level: 1, name: 'Send your first event' })).toBeVisible()
+  await expect(page.getByText('svc keeps the events of your systems on one timeline.')).toBeVisible()
   for (const door of ['Send an event', 'Describe a goal', 'Load the demo'])
     await expect(page.getByRole('region', { name: door })).toBeVisible()
   const faults = await accessibilityFaults(page, 'empty Home')

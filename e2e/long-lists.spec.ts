@@ -1,7 +1,7 @@
 /** Lists of an instance that has many parts: a page of rows is drawn, and what is looked for is found by typing. */
 import { expect } from '@playwright/test'
 import { share, test } from './daemon.ts'
-import { goTo } from './go.ts'
+import { goTo, placeOf } from './go.ts'
 
 const MANY = 130
 /** As of other lists (budgets.spec.ts); one of triggers has 33 elements in a row. */
@@ -69,4 +69,15 @@ test('show 50 rows and how many there are; more are asked for; a filter is kept 
   await expect(page.getByRole('table', { name: 'Triggers' }).getByRole('row')).toHaveCount(51)
   await page.getByRole('textbox', { name: 'Filter parts' }).fill('part-77')
   await expect(rows).toHaveCount(6)
+})
+
+test('many sources that are chosen leave room for their events, and Explore says when there are more than it reads', async ({
+  page,
+  daemon,
+}) => {
+  const query = Array.from({ length: 100 }, (_, n) => `source=part-${n}`).join('&')
+  await goTo(page, `${daemon.url}/explore?${query}`)
+  await expect(page.getByText(`100 of ${MANY} sources: no read takes more`)).toBeVisible()
+  const chosen = page.locator('.mantine-MultiSelect-pillsList').filter({ hasText: 'part-99' })
+  expect((await placeOf(chosen)).height).toBeLessThan(100)
 })

@@ -34,6 +34,21 @@ test('a search that stopped says so, and goes on back until it has found the res
   await expect(page.getByText('card declined, the first')).toBeVisible()
   await expect(page.getByText('The search stopped before the start of the window')).toBeHidden()
   await expect(page.getByText('1 event, all of this window')).toBeVisible()
+  await expect(page.getByText('1 event', { exact: true })).toBeVisible()
+  // What was counted for this search is not shown as the count of the next one.
+  let goOn = (): void => {}
+  const isAsked = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  await page.route('**/api/histogram', async (route) => {
+    await isAsked
+    await route.continue().catch(() => undefined)
+  })
+  await page.getByRole('textbox', { name: 'Text' }).fill('the first')
+  await expect(page.getByText('Counting…')).toBeVisible()
+  await expect(page.getByText('1 event', { exact: true })).toBeHidden()
+  goOn()
+  await expect(page.getByText('1 event', { exact: true })).toBeVisible()
 })
 
 test('an event that is stored after Explore was read, and before its tail listens, is shown', async ({

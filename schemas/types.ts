@@ -5953,6 +5953,8 @@ export interface Home {
      * Spent on models by agents, practice, Ask and guided setup, US dollars: as the day of the usage of models has it.
      */
     spent_usd: number
+    /** Calls of models without a known price, which are in no dollars. */
+    uncosted_calls: number
     /** Deliveries that failed. */
     deliveries_failed: number
   }

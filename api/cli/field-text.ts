@@ -1,6 +1,5 @@
 /** One changed field as lines of text: short values on one line, long ones as a diff. */
 import { fieldWords } from '../../schemas/field-words.ts'
-import { ownField } from '../../schemas/fields-of.ts'
 import type { FieldChange, MergeConflict } from '../../schemas/types.ts'
 import { unsetWords } from '../../schemas/unset-words.ts'
 import { type DiffLine, diffLines } from './line-diff.ts'
@@ -27,25 +26,8 @@ export function fieldLines(io: Painter, { path, from, to }: FieldChange, kind = 
   return valueLines(io, fieldName(path, kind), { from, to }, unsetAt(kind, path))
 }
 
-const inEach = (names: string, value: unknown): Record<string, unknown> =>
-  Object.fromEntries(names.split(' ').map((name) => [`/config/${name}`, value]))
-/** What connectors take for a field that is not set, as their schemas say; null: that is not the same for all of them. */
-const CONFIG: Readonly<Record<string, unknown>> = {
-  ...inEach('redact push files prs trace_id pods normal', true),
-  ...inEach('include_thinking from_start read_all_pages in_cluster include_pending changes_only', false),
-  ...inEach('limit event_type zone', null),
-  '/config/method': 'GET',
-  '/config/credential_header': 'Authorization',
-  '/config/pages_max': 10,
-  '/config/delay': 5,
-}
-
 /** What is said of a value that is not set. */
-function unsetAt(kind: string, path: string): string {
-  const value = kind === 'source' ? ownField(CONFIG, path) : undefined
-  if (value === undefined) return unsetWords(kind, path, valueText)
-  return value === null ? 'the default' : `${valueText(value)} (the default)`
-}
+const unsetAt = (kind: string, path: string): string => unsetWords(kind, path, valueText)
 
 /** Two values of one field; where both are long, only what differs between them. */
 function valueLines(

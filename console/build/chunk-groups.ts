@@ -8,7 +8,7 @@ import { type Graph, needsOf } from './needs.ts'
 import { type AtOnce, count, FILES_MAX, type Group, inOrder, joined, packedBefore } from './placing.ts'
 
 /** What most pages need goes with the shell, up to so many bytes: the brief has room for it there. */
-const WITH_SHELL = 30_600
+const WITH_SHELL = 32_000
 const MOST = 6
 
 /**
@@ -36,7 +36,7 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   graph: /graph-tab/,
   replay: /replay-page|graph\/flows\//,
   panels: /replay\/panels\/|graph\/picture\//,
-  seldom: /\/parts\/(?!code-editor|markdown-text)|send-snippets/,
+  seldom: /\/parts\/(?!code-editor|markdown-text)|send-snippets|home\/doors/,
 }
 const AREAS: readonly string[] = Object.keys(TOGETHER)
 /** What a page may load besides the shell, and one with a drawing: the console's brief, section 7, less some. */

@@ -7,6 +7,7 @@ import { Accordion } from '@mantine/core'
 import Form from '@rjsf/mantine'
 import type { ErrorSchema, RJSFSchema, UiSchema, ValidatorType } from '@rjsf/utils'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { useMay } from '../parts/may.tsx'
 import { configTemplates } from './config-templates.tsx'
 import { CredentialField } from './credential-field.tsx'
 import { DurationField } from './duration-field.tsx'
@@ -108,7 +109,9 @@ export function ConfigFields({
     )
   }
   const faulty = Object.keys(errors ?? {}).some((path) => rootOf(path) in (advanced.properties ?? {}))
-  const [open, setOpen] = useState<string | null>(null)
+  // Whoever only reads finds all of it open: nothing is pressed in a form that is not theirs.
+  const isReadOnly = !useMay()
+  const [open, setOpen] = useState<string | null>(isReadOnly ? 'advanced' : null)
   useEffect(() => {
     if (faulty) setOpen('advanced')
   }, [faulty])

@@ -1,4 +1,3 @@
-import { exampleEvent, type Mapping } from '../../schemas/example-event.ts'
 import { shellQuote } from '../../schemas/plain-text.ts'
 
 /** Commands to copy. Every value is quoted for a POSIX shell, so a name cannot become a command. */
@@ -26,7 +25,3 @@ export function curlCommand({
   for (const header of headers) parts.push('-H', shellQuote(header))
   return [...parts, '--data-binary', shellQuote(body)].join(' ')
 }
-
-/** A body that fits a source, for its example command. */
-export const exampleBody = (connector: string, config: Mapping): string =>
-  JSON.stringify(exampleEvent(connector, config, 'hello from curl', new Date().toISOString()))

@@ -1,13 +1,7 @@
-/** The command that sends one event. Home has it, which is loaded first: it stands apart from all other ways to send. */
-import { exampleHeaders, type Mapping } from '../../schemas/example-event.ts'
+/** The command that sends one event: Home has it where nothing was ever sent, which needs no other way to send. */
+import { exampleEvent, exampleHeaders, type Mapping } from '../../schemas/example-event.ts'
 import type { SenderPreset } from '../../schemas/types.ts'
-import { curlCommand, exampleBody } from './curl.ts'
-
-/** Connectors whose producers need more than an ingest URL. */
-export const OWN_WAYS: ReadonlySet<string> = new Set(['otlp', 'syslog', 'vercel', 'claude_code'])
-
-/** In place of a key with the scope ingest, where it is not known. */
-export const KEY = 'YOUR_INGEST_KEY'
+import { curlCommand } from './curl.ts'
 
 export interface Snippet {
   /** What it is for. */
@@ -35,6 +29,10 @@ export type Documented = SenderPreset['example']
 /** Those that say who sent it; the type of the body is said already. */
 const tellingOf = ({ headers }: Documented): string[] =>
   Object.entries(headers).flatMap(([name, value]) => (name === 'content-type' ? [] : [`${name}: ${value}`]))
+
+/** A body that fits a source, for its example command. */
+export const exampleBody = (connector: string, config: Mapping): string =>
+  JSON.stringify(exampleEvent(connector, config, 'hello from curl', new Date().toISOString()))
 
 /** A command that works as it is printed: its event is made from the source's own mapping. */
 export const sendOne = (

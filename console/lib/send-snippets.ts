@@ -1,7 +1,7 @@
 /** What to put where, so that what a source takes reaches it: pure, from an address to texts. */
 import type { Mapping } from '../../schemas/example-event.ts'
-import { curlCommand, exampleBody, shellQuote } from './curl.ts'
-import { type Documented, type SendTo, type Snippet, sendOne } from './send-one.ts'
+import { curlCommand, shellQuote } from './curl.ts'
+import { type Documented, exampleBody, type SendTo, type Snippet, sendOne } from './send-one.ts'
 
 /** Any source with an ingest URL. */
 export function plainSnippets(

@@ -1,7 +1,8 @@
-/** Fields that few need, folded: how many of them are not as they are by default stands on the fold. */
+/** Fields that few need, folded: how many of them are not as they are by default stands on the fold. Who only reads sees them. */
 import { UnstyledButton } from '@mantine/core'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
+import { useMay } from './may.tsx'
 
 interface Props {
   changed: number
@@ -12,7 +13,7 @@ interface Props {
 }
 
 export function Folded({ changed, total, isFaulty = false, children }: Props) {
-  const [isOpened, setOpened] = useState(false)
+  const [isOpened, setOpened] = useState(!useMay())
   const isOpen = isOpened || isFaulty
   const id = useId()
   const Chevron = isOpen ? ChevronDown : ChevronRight

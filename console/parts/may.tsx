@@ -33,6 +33,13 @@ export function Acts({ scope = 'admin', says = false, children }: Props) {
   ) : null
 }
 
+/** Around the fields of what exists: whoever may not change it reads them, and types nothing that is then refused. */
+export const Writable = ({ children }: { children: ReactNode }) => (
+  <fieldset className="writable" disabled={!useMay()}>
+    {children}
+  </fieldset>
+)
+
 /** Around pages that are a form and nothing else: what cannot be saved is not filled in. */
 export const FormPages = () =>
   useMay() ? <Outlet /> : <PageHead title="Changes need a key with scope admin." tab="Read only" />

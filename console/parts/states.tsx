@@ -34,7 +34,12 @@ export function Failed({
   // What is gone stays gone: its list has what there is.
   const list = status === 404 ? menuPageOf(pathname) : undefined
   return (
-    <Alert color="red" icon={<CircleAlert size={18} aria-hidden />} title={title} role="alert">
+    <Alert
+      color={status === 403 ? 'gray' : 'red'}
+      icon={<CircleAlert size={18} aria-hidden />}
+      title={title}
+      role="alert"
+    >
       <Text size="sm">{error.message}</Text>
       {/* Asked again, what is gone is not there, and what a key may not see is refused. */}
       {onRetry && status !== 404 && status !== 403 && (

@@ -231,6 +231,9 @@ function todayOf(ctx: ReadContext, now: number): Home['today'] {
     findings: one(`SELECT count(*) ${ended} AND outcome = 'finding'`),
     // As the day of the usage of models has it: practice, Ask and guided setup are paid, too.
     spent_usd: one(`SELECT ${dollarsSql('coalesce(sum(cost_usd), 0)')} FROM model_usage WHERE at >= @at`),
+    uncosted_calls: one(
+      'SELECT coalesce(sum(calls), 0) FROM model_usage WHERE at >= @at AND cost_usd IS NULL',
+    ),
     // Led by what is of today: deliveries have no index by time.
     deliveries_failed:
       one(`SELECT count(*) FROM firings f JOIN deliveries d ON d.firing_id = f.id

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { byName, compareNames } from '../../console/lib/by-name.ts'
-import { curlCommand, exampleBody, shellQuote } from '../../console/lib/curl.ts'
+import { curlCommand, shellQuote } from '../../console/lib/curl.ts'
 import { stackBars } from '../../console/lib/density.ts'
 import {
   type ExploreState,
@@ -16,13 +16,14 @@ import {
   writeState,
 } from '../../console/lib/explore-state.ts'
 import { fieldLines } from '../../console/lib/field-lines.ts'
-import { canUndo } from '../../console/lib/fields.ts'
+import { canUndo, fieldText } from '../../console/lib/fields.ts'
 import { groupRows } from '../../console/lib/group-rows.ts'
 import { indentJson } from '../../console/lib/json-text.ts'
 import { leftPausedWords, wireWords } from '../../console/lib/left-paused.ts'
 import { mergeRows } from '../../console/lib/merge-rows.ts'
 import { listed, middle } from '../../console/lib/middle.ts'
 import { fieldNames, parseSample } from '../../console/lib/sample.ts'
+import { exampleBody } from '../../console/lib/send-one.ts'
 import { sourceState } from '../../console/lib/source-words.ts'
 import { ago, isSameButTimes } from '../../console/lib/time.ts'
 import type { Event as ApiEvent, HistogramResult } from '../../schemas/types.ts'
@@ -228,6 +229,13 @@ describe('a recorded change', () => {
     // A mark on a finding.
     expect(canUndo({ undone_by: null, objects: 0 })).toBe(false)
   })
+})
+
+it('a field of a source that is not set says in the plan what holds then', () => {
+  const told = (path: string, from: unknown) => fieldText({ path, from }, 'source')
+  expect(told('/config/method', 'POST')).toBe('config · method: POST → GET (the default)')
+  expect(told('/config/redact', false)).toBe('config · redact: false → true (the default)')
+  expect(told('/config/url', 'https://a')).toBe('config · url: https://a → not set')
 })
 
 describe('a name that is too long for a list', () => {

@@ -9,7 +9,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { unreadChoices, useChoices } from '../../parts/choices.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { Acts, Writable } from '../../parts/may.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { AgentFields } from './agent-fields.tsx'
@@ -113,30 +113,32 @@ export function AgentEditor({ start, stored, isProposed = false, ...props }: Pro
             onPrompt={(prompt) => set('prompt', prompt)}
           />
         )}
-        <AgentFields
-          errors={faults}
-          draft={draft}
-          set={set}
-          tokenStored={stored?.webhook_token_configured ?? false}
-          wokenBy={
-            <WokenBy
-              value={draft.trigger}
-              mark={marksOf(faults)('trigger')}
-              onChange={(trigger) => set('trigger', trigger)}
-            />
-          }
-          handoffs={
-            <HandoffRows
-              rows={draft.handoffs}
-              onChange={(rows) => set('handoffs', rows)}
-              verdicts={draft.verdicts.map(({ verdict }) => verdict.trim()).filter(Boolean)}
-              agents={(agents.data?.agents ?? [])
-                .map(({ name }) => name)
-                .filter((name) => name !== draft.name)}
-              unread={unreadChoices('agents', agents)}
-            />
-          }
-        />
+        <Writable>
+          <AgentFields
+            errors={faults}
+            draft={draft}
+            set={set}
+            tokenStored={stored?.webhook_token_configured ?? false}
+            wokenBy={
+              <WokenBy
+                value={draft.trigger}
+                mark={marksOf(faults)('trigger')}
+                onChange={(trigger) => set('trigger', trigger)}
+              />
+            }
+            handoffs={
+              <HandoffRows
+                rows={draft.handoffs}
+                onChange={(rows) => set('handoffs', rows)}
+                verdicts={draft.verdicts.map(({ verdict }) => verdict.trim()).filter(Boolean)}
+                agents={(agents.data?.agents ?? [])
+                  .map(({ name }) => name)
+                  .filter((name) => name !== draft.name)}
+                unread={unreadChoices('agents', agents)}
+              />
+            }
+          />
+        </Writable>
         <Warnings of={warningsBeside(props.warnings, stored?.warnings)} />
         <Refusal
           title="Couldn’t save the agent"

@@ -5,6 +5,7 @@ import { Link } from 'react-router'
 import { callerText } from '../../../schemas/caller-words.ts'
 import type { CatalogCommit, CatalogSyncEntry } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { Acts } from '../../parts/may.tsx'
 import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -76,9 +77,11 @@ export function SyncHistory({ applied, onRollBack }: Props) {
             </Cell>
             <Cell>
               {canGoBack(entry, applied) && (
-                <Button size="compact-xs" variant="default" onClick={() => onRollBack(entry.commit!)}>
-                  Roll back…
-                </Button>
+                <Acts>
+                  <Button size="compact-xs" variant="default" onClick={() => onRollBack(entry.commit!)}>
+                    Roll back…
+                  </Button>
+                </Acts>
               )}
             </Cell>
           </Row>

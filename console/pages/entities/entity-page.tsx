@@ -10,7 +10,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { Acts, Writable } from '../../parts/may.tsx'
 import { NeighbourList } from '../../parts/neighbours.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -246,7 +246,9 @@ function EntityForm({ stored, onReload }: { stored?: JoinedEntity; onReload?: ()
         <DraftRestored of={kept} />
         <Grid gap="md">
           <Grid.Col span={{ base: 12, lg: 6 }}>
-            <Fields value={kept.value} set={set} marks={marks} isNew={!stored} />
+            <Writable>
+              <Fields value={kept.value} set={set} marks={marks} isNew={!stored} />
+            </Writable>
           </Grid.Col>
           <Grid.Col span={{ base: 12, lg: 6 }}>
             <Title order={2} size="sm" mb={4}>

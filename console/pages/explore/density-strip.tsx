@@ -27,7 +27,7 @@ export function DensityStrip({
 }) {
   const { ref, width } = useElementSize()
   const asked = histogramRequest(state, 80)
-  const { data } = useQuery({
+  const { data, error, isPlaceholderData } = useQuery({
     queryKey: ['histogram', asked, stamp],
     queryFn: ({ signal }) => api.histogram(asked, signal),
     placeholderData: (before) => before,
@@ -36,7 +36,9 @@ export function DensityStrip({
   return (
     <Paper withBorder radius="md" p="xs" pb={4} ref={ref}>
       {data && width > 0 ? (
-        <Strip data={data} width={width} onZoom={onZoom} />
+        <div style={isPlaceholderData ? { opacity: 0.4 } : undefined}>
+          <Strip data={data} width={width} onZoom={onZoom} />
+        </div>
       ) : (
         <div style={{ height: HEIGHT }} />
       )}
@@ -45,7 +47,7 @@ export function DensityStrip({
           {data ? moment(Date.parse(data.from), Date.now(), true) : ' '}
         </Text>
         <Text size="xs" c="dimmed">
-          {data ? countEvents(data.total) : ' '}
+          {totalWords(data, isPlaceholderData, error)}
           {onReset && (
             <Button size="compact-xs" variant="subtle" ml={6} onClick={onReset}>
               Reset span
@@ -58,6 +60,12 @@ export function DensityStrip({
       </Group>
     </Paper>
   )
+}
+
+/** What another question came to is not told as the answer of this one. */
+function totalWords(data: HistogramResult | undefined, isBefore: boolean, error: Error | null): string {
+  if (data) return isBefore ? 'Counting…' : countEvents(data.total)
+  return error ? `Not counted: ${error.message}` : ' '
 }
 
 function Strip({

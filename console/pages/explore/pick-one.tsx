@@ -9,7 +9,7 @@ import { AddLink, useFirstRows } from '../../parts/long-list.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 
 /** So many a read takes. */
-const SOURCES_MAX = 100
+export const SOURCES_MAX = 100
 
 /** Names of the sources that may have brought something since then, the newest first. @param from ISO */
 const sourcesSince = (sources: readonly Source[], from: string): string[] =>

@@ -5,9 +5,10 @@ import { Link } from 'react-router'
 import { callerText } from '../../../schemas/caller-words.ts'
 import type { Home } from '../../../schemas/types.ts'
 import { pathOfIncident } from '../../lib/incidents.ts'
+import { costWords } from '../../lib/model-usage.ts'
 import { agentPath, runPath, triggerPath } from '../../lib/paths.ts'
 import { sourceState } from '../../lib/source-words.ts'
-import { count, moment, money } from '../../lib/time.ts'
+import { count, moment } from '../../lib/time.ts'
 import { Spark } from '../../parts/spark.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { VerdictChip } from '../../parts/verdict-chip.tsx'
@@ -194,7 +195,7 @@ export function Today({ today }: Pick<Home, 'today'>) {
     ['Runs ended', count(today.runs), `/runs?since=${since}`],
     ['Findings of runs', count(today.findings), `/runs?outcome=finding&since=${since}`],
     ['Failed deliveries', count(today.deliveries_failed), `/deliveries?status=failed&since=${since}`],
-    ['Spent on models', money(today.spent_usd), '/usage'],
+    ['Spent on models', costWords({ ...today, cost_usd: today.spent_usd || null }), '/usage'],
   ]
   return (
     <Card

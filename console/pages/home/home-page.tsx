@@ -2,11 +2,12 @@
 import { Button, Group, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { GitBranch } from 'lucide-react'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { Home } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { ikeys, incidents } from '../../incident-client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { incidentPath, openTotal, stateWords } from '../../lib/incidents.ts'
 import { lasting, moment, count as thousands } from '../../lib/time.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
@@ -18,11 +19,12 @@ import { Severity } from '../../parts/severity.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { Checklist } from './checklist.tsx'
-import { Doors } from './doors.tsx'
 import { AgentsAtWork, NewestFindings, OftenFired, SourcesCard, Today, Unwell } from './home-cards.tsx'
 import { Strip } from './strip.tsx'
 
 const FRESH_MS = 5_000
+/** Most instances have events, and never show it. */
+const Doors = lazyFrom(() => import('./doors.tsx'))('Doors')
 
 export function HomePage() {
   const may = useMay()
@@ -45,8 +47,14 @@ export function HomePage() {
     return (
       <>
         <PageHead title="Send your first event" tab="Home" />
+        <Text size="sm" mt={-10} mb="md">
+          svc keeps the events of your systems on one timeline. Triggers say which events matter, open
+          incidents, and wake agents that look for the cause.
+        </Text>
         <Acts says>
-          <Doors />
+          <Suspense fallback={<LoadingRows />}>
+            <Doors />
+          </Suspense>
           <Checklist done={data.checklist} />
         </Acts>
       </>

@@ -12,7 +12,7 @@ import { useShown } from '../../lib/use-shown.ts'
 import { CredentialSelect } from '../../parts/credential-select.tsx'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { Acts, Writable } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -125,25 +125,27 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
             data-autofocus
           />
         )}
-        <ProgramSelect url={url} programs={programs} onChange={(next) => set({ url: next, header: '' })} />
-        {program === null && (
-          <AddressFields
-            url={url}
-            header={header}
-            marks={marksOf(fieldErrors(change.error))}
-            onChange={set}
-          />
-        )}
-        {hasCredential(programs, url) && (
-          <CredentialFields
-            isProgram={program !== null}
-            isStored={stored?.auth_value_configured ?? false}
-            credential={credential}
-            value={value}
-            marks={marksOf(fieldErrors(change.error))}
-            onChange={set}
-          />
-        )}
+        <Writable>
+          <ProgramSelect url={url} programs={programs} onChange={(next) => set({ url: next, header: '' })} />
+          {program === null && (
+            <AddressFields
+              url={url}
+              header={header}
+              marks={marksOf(fieldErrors(change.error))}
+              onChange={set}
+            />
+          )}
+          {hasCredential(programs, url) && (
+            <CredentialFields
+              isProgram={program !== null}
+              isStored={stored?.auth_value_configured ?? false}
+              credential={credential}
+              value={value}
+              marks={marksOf(fieldErrors(change.error))}
+              onChange={set}
+            />
+          )}
+        </Writable>
         <Refusal
           title="Couldn’t save the MCP server"
           error={change.error}

@@ -13,7 +13,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { Acts, Writable } from '../../parts/may.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Section } from '../../parts/section.tsx'
 import { ProjectKeys } from './project-keys.tsx'
@@ -62,15 +62,17 @@ export function SettingsTab({ project: now }: { project: Project }) {
       >
         <Stack>
           <DraftRestored of={kept} />
-          <PurposeFields isDefault={project.default} value={kept.value} onChange={set} />
-          {template.data && (
-            <Parameters
-              schema={template.data.params}
-              value={params}
-              onChange={(next) => set({ params: next })}
-              onBegin={(own) => kept.begin((now) => ({ ...now, params: { ...now.params, ...own } }))}
-            />
-          )}
+          <Writable>
+            <PurposeFields isDefault={project.default} value={kept.value} onChange={set} />
+            {template.data && (
+              <Parameters
+                schema={template.data.params}
+                value={params}
+                onChange={(next) => set({ params: next })}
+                onBegin={(own) => kept.begin((now) => ({ ...now, params: { ...now.params, ...own } }))}
+              />
+            )}
+          </Writable>
           <Refusal
             title="Couldn’t save the project"
             error={save.error}
@@ -194,24 +196,24 @@ function Beside({ project, isTemplated }: { project: Project; isTemplated: boole
           Holds what is made outside other projects. Cannot be deleted.
         </Alert>
       ) : (
-        <Paper withBorder p="md" radius="md" mt="lg">
-          <Title order={2}>Delete this project</Title>
-          <Text size="sm" mt={4}>
-            {isTemplated
-              ? 'What its template made goes with it, unless another project uses it. You see the list first.'
-              : 'Its parts stay where they are, unless you pick them. You see the list first.'}
-          </Text>
-          <Acts>
+        <Acts>
+          <Paper withBorder p="md" radius="md" mt="lg">
+            <Title order={2}>Delete this project</Title>
+            <Text size="sm" mt={4}>
+              {isTemplated
+                ? 'What its template made goes with it, unless another project uses it. You see the list first.'
+                : 'Its parts stay where they are, unless you pick them. You see the list first.'}
+            </Text>
             <Button mt="sm" color="red" variant="light" onClick={() => setDeleting(true)}>
               Delete…
             </Button>
-          </Acts>
-          {deleting && (
-            <Suspense fallback={null}>
-              <DeleteProject project={project} onClose={() => setDeleting(false)} />
-            </Suspense>
-          )}
-        </Paper>
+            {deleting && (
+              <Suspense fallback={null}>
+                <DeleteProject project={project} onClose={() => setDeleting(false)} />
+              </Suspense>
+            )}
+          </Paper>
+        </Acts>
       )}
     </>
   )

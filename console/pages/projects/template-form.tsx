@@ -1,10 +1,12 @@
 /** A template's parameters as a form, and what its project will be made of. */
 import { Alert, Button, Grid, Group, List, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
+import { Suspense } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { IngestKeys, Project, Template } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { withoutSecrets } from '../../lib/drafts.ts'
 import { faultsBelow, fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { KIND_WORDS } from '../../lib/fields.ts'
@@ -13,8 +15,9 @@ import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
-import { DemoMissing } from '../home/doors.tsx'
 import { SetupSteps } from './setup-steps.tsx'
+
+const DemoMissing = lazyFrom(() => import('../home/doors.tsx'))('DemoMissing')
 
 export function TemplateForm({ template }: { template: Template }) {
   const go = useNavigate()
@@ -59,7 +62,11 @@ export function TemplateForm({ template }: { template: Template }) {
         <Grid.Col span={{ base: 12, md: 7 }}>
           {/* As wide as the fields of its parameters are. */}
           <Stack maw={640}>
-            {template.demo && <DemoMissing of={template.key} />}
+            {template.demo && (
+              <Suspense>
+                <DemoMissing of={template.key} />
+              </Suspense>
+            )}
             <Text>{template.description}</Text>
             <DraftRestored of={kept} />
             <TextInput

@@ -1,4 +1,6 @@
 /** Settings of the instance, in tabs (SPEC.md, Authentication 11; Outbound 6; Limits). */
+
+import { Acts } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
 import { Section } from '../../parts/section.tsx'
@@ -15,7 +17,15 @@ const TABS = [
   { value: 'access', label: 'Access and API keys', content: <Access /> },
   { value: 'providers', label: 'Model providers', content: <Providers /> },
   { value: 'github', label: 'GitHub', content: <Credentials /> },
-  { value: 'slack', label: 'Slack', content: <Slack /> },
+  {
+    value: 'slack',
+    label: 'Slack',
+    content: (
+      <Acts says>
+        <Slack />
+      </Acts>
+    ),
+  },
   { value: 'agents', label: 'Agents', content: <Agents /> },
   { value: 'observability', label: 'Observability', content: <Observability /> },
   { value: 'prices', label: 'Prices', content: <Prices /> },

@@ -28,7 +28,7 @@ import { useShown } from '../../lib/use-shown.ts'
 import { useShownFaults } from '../../lib/use-shown-faults.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { Acts, useMay, Writable } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -182,6 +182,7 @@ function BodyEditor({
   fault: string | undefined
   onChange: (body: string) => void
 }) {
+  if (!useMay()) return <Preview body={body} />
   return (
     <Grid gap="md">
       <Grid.Col span={{ base: 12, lg: 6 }} data-field="body">
@@ -259,17 +260,19 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
             <ProjectSelect value={of} onChange={(next) => set({ of: next })} mark={mark('project')} />
           </Group>
         )}
-        <Textarea
-          label="When it helps"
-          {...mark('description')}
-          description={`One paragraph: agents choose by it. ${[...description].length} of 1,024 characters.`}
-          value={description}
-          onChange={(e) => set({ description: e.currentTarget.value })}
-          autosize
-          minRows={2}
-          required
-          maw={760}
-        />
+        <Writable>
+          <Textarea
+            label="When it helps"
+            {...mark('description')}
+            description={`One paragraph: agents choose by it. ${[...description].length} of 1,024 characters.`}
+            value={description}
+            onChange={(e) => set({ description: e.currentTarget.value })}
+            autosize
+            minRows={2}
+            required
+            maw={760}
+          />
+        </Writable>
         <BodyEditor body={body} fault={mark('body').error} onChange={(next) => set({ body: next })} />
         <Refusal
           title="Couldn’t save the skill"

@@ -14,7 +14,7 @@ import { warningsIn } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { Acts, Writable } from '../../parts/may.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { Warnings } from '../../parts/warnings.tsx'
@@ -94,22 +94,24 @@ export function SettingsTab({ source, refetch }: Props) {
         <Text size="sm" c="dimmed">
           Stored events keep their labels; changes apply to new events.
         </Text>
-        <PollInput
-          connector={connector}
-          value={poll}
-          onChange={(next) => kept.set((now) => ({ ...now, poll: next }))}
-          fault={faults.poll}
-        />
-        <SourceForm
-          errors={faults}
-          kind={source.connector}
-          sourceName={source.name}
-          connector={connector}
-          value={draft}
-          onChange={(next) => kept.set((now) => ({ ...now, draft: next }))}
-          onBegin={(own) => kept.begin(withOwn(own))}
-          knownFields={fields.data?.fields.map((field) => field.name) ?? []}
-        />
+        <Writable>
+          <PollInput
+            connector={connector}
+            value={poll}
+            onChange={(next) => kept.set((now) => ({ ...now, poll: next }))}
+            fault={faults.poll}
+          />
+          <SourceForm
+            errors={faults}
+            kind={source.connector}
+            sourceName={source.name}
+            connector={connector}
+            value={draft}
+            onChange={(next) => kept.set((now) => ({ ...now, draft: next }))}
+            onBegin={(own) => kept.begin(withOwn(own))}
+            knownFields={fields.data?.fields.map((field) => field.name) ?? []}
+          />
+        </Writable>
         <Warnings of={warningsIn(save.data)} />
         <Refusal
           title="Couldn’t save the source"

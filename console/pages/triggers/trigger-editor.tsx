@@ -14,7 +14,7 @@ import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
 import { useShownFaults } from '../../lib/use-shown-faults.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
-import { Acts } from '../../parts/may.tsx'
+import { Acts, Writable } from '../../parts/may.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
@@ -79,11 +79,13 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
       <div className="editor-columns">
         <Stack gap="md" style={{ minWidth: 0 }}>
           <DraftRestored of={kept} />
-          <TriggerFields
-            {...part}
-            notify={<NotifyFields {...part} stored={stored} />}
-            verdict={<Verdict trial={trial} window={window} isReady={definition !== null} />}
-          />
+          <Writable>
+            <TriggerFields
+              {...part}
+              notify={<NotifyFields {...part} stored={stored} />}
+              verdict={<Verdict trial={trial} window={window} isReady={definition !== null} />}
+            />
+          </Writable>
           <Warnings of={warningsBeside(props.warnings, stored?.warnings)} />
           <Refusal
             error={change.error}

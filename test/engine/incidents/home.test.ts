@@ -97,5 +97,17 @@ it('counts of the day what the lists that it leads to have, and what usage has a
   await expect(engine.listRuns({ ...asked, ended_since: 'lately' })).rejects.toThrow('ended_since')
   const { days } = await engine.modelUsage(1)
   expect(days).toHaveLength(1)
-  expect(days[0]).toMatchObject({ calls: 3, cost_usd: today.spent_usd })
+  expect(days[0]).toMatchObject({ calls: 3, cost_usd: today.spent_usd, uncosted_calls: 0 })
+})
+
+it('says how many calls of models have no price, so that the day is not taken for free', async () => {
+  const world = await openRunWorld({ prices: false })
+  onTestFinished(() => world.close())
+  await world.trigger({ condition: { event: 'any' } })
+  await world.agent({ name: 'first-look', trigger: 't', model: 'm1' })
+  world.models.reply('m1', () => conclude({ outcome: 'no_op' }))
+  await world.post(error)
+  await world.settled()
+  const { today } = await world.engine.home([])
+  expect(today).toMatchObject({ spent_usd: 0, uncosted_calls: 1 })
 })
