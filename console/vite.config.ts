@@ -145,7 +145,12 @@ export default defineConfig({
     // The calls of the client are constants: each is put where it is used, not in a chunk for all.
     rolldownOptions: {
       optimization: { inlineConst: { mode: 'all', pass: 2 } },
-      output: { codeSplitting: { groups: chunkGroups(MAIN, HTML) } },
+      // The shell names each file, and nothing packs a hash: seven characters of it, the least there can be, are enough for one name.
+      output: {
+        chunkFileNames: 'assets/[name]-[hash:7].js',
+        assetFileNames: 'assets/[name]-[hash:7][extname]',
+        codeSplitting: { groups: chunkGroups(MAIN, HTML) },
+      },
     },
   },
   server: {

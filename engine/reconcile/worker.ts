@@ -278,8 +278,9 @@ class Looks {
     const { credential, sshKey, address } = this.repository
     if (credential !== null) {
       const found = await this.parts.port.credentialToAsk(credential).catch((error: unknown) => {
-        if (error instanceof SvcError) throw new RepositoryFault('credential', error.message)
-        throw error
+        if (!(error instanceof SvcError)) throw error
+        const how = `; add it under Settings, GitHub, or by "svc credentials add ${credential}"`
+        throw new RepositoryFault('credential', error.message + (error.code === 'not_found' ? how : ''))
       })
       const fault = credentialFaultOf(address, found.apiUrl)
       if (fault !== null) throw new RepositoryFault('credential', fault)

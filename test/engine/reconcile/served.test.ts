@@ -155,7 +155,7 @@ describe('a repository that asks who reads it', () => {
     git.commit({ 'shop.yaml': SHOP() }, 'five')
     expect(await svc.post('/api/catalog/sync')).toMatchObject({
       ...{ state: 'failed', code: 'credential' },
-      reason: expect.stringContaining('no credential is named main'),
+      reason: 'no credential is named main; add it under Settings, GitHub, or by "svc credentials add main"',
     })
     await store(TOKEN)
     expect(await svc.post('/api/catalog/sync')).toMatchObject({ state: 'synced', reason: null })
