@@ -336,8 +336,20 @@ function read(body: Body, range: Range, index: number, isShallow = false): Split
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     // As Latin-1 a character is a byte, so the place is in bytes, as the sender counts them.
-    return `is not valid JSON at byte ${faultAt(bytes.toString('latin1', start, end))}`
+    const text = bytes.toString('latin1', start, end)
+    const at = faultAt(text)
+    return `is not valid JSON at byte ${at}${hintAt(text, at)}`
   }
+}
+
+/** What senders get wrong most: what Python writes of numbers that are none, and lines whose ends `curl -d @file` takes out. */
+function hintAt(text: string, at: number): string {
+  const number = /^-?(?:NaN|Infinity)/.exec(text.slice(at, at + 10))?.[0]
+  if (number !== undefined) return `: ${number} is no JSON; send null`
+  const isNext = /[{[]/.test(text[at] ?? '') && /[}\]]\s*$/.test(text.slice(Math.max(0, at - 10), at))
+  return isNext
+    ? '; one value follows another: put a line end between them (curl has --data-binary for it)'
+    : ''
 }
 
 /*

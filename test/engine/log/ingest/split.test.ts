@@ -153,6 +153,21 @@ describe('a broken document', () => {
       'the body is neither JSON nor NDJSON: it is not valid JSON at byte 17',
     ],
     ['a broken element', '[1,{"a":},3]', 'the body is not valid JSON: item 1 is not valid JSON at byte 5'],
+    [
+      'a number that is none, as Python writes it',
+      '{"a":1,"b":NaN}',
+      'the body is neither JSON nor NDJSON: it is not valid JSON at byte 11: NaN is no JSON; send null',
+    ],
+    [
+      'an infinite number in a list',
+      '[{"a":1},{"a":-Infinity}]',
+      'the body is not valid JSON: item 1 is not valid JSON at byte 5: -Infinity is no JSON; send null',
+    ],
+    [
+      'lines without their ends, as curl -d @file sends them',
+      '{"a":1}{"a":2}',
+      'the body is neither JSON nor NDJSON: it is not valid JSON at byte 7; one value follows another: put a line end between them (curl has --data-binary for it)',
+    ],
     ['an element missing', '[1,,3]', 'the body is not valid JSON: item 1 is empty'],
     ['a comma too many', '[1,]', 'the body is not valid JSON: item 1 is empty'],
     [
