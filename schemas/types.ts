@@ -13416,7 +13416,9 @@ export interface StatsResult {
   }
   /** Distinct values seen in both windows. */
   values: number
-  /** What should be known of an answer without events, such as a label that no event has. */
+  /**
+   * What should be known of the answer: of one without events such as a label that no event has, else that the window before is not whole, since nothing is stored from so long ago.
+   */
   notice?: string
   /** Constraints that stand for a joined entity. Absent: none does. */
   joined?: JoinedName[]

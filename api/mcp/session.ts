@@ -357,7 +357,7 @@ function addressOf(uri: string) {
   const address = parseUri(uri)
   if (address) return address
   throw new ToolError(
-    `${printable(uri)} is no resource; resources/templates/list has the forms, such as svc://entity/service/checkout`,
+    `${printable(uri)} is no resource; resources/templates/list has the forms, such as svc://entity/service/checkout; a slash in a value is written %2F`,
     'uri',
   )
 }

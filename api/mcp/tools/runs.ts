@@ -122,9 +122,7 @@ export const getRun = defineTool<ToolGetRun, ToolGetRunResult>({
   },
 })
 
-const stepOf = ({ n, kind, at, data }: RunStep): ToolGetRunResult['steps'][number] => ({
-  n,
-  kind,
-  at,
-  what: cutTo(JSON.stringify(data), STEP_CHARACTERS / 4).text,
-})
+function stepOf({ n, kind, at, data }: RunStep): ToolGetRunResult['steps'][number] {
+  const { text, cut } = cutTo(JSON.stringify(data), STEP_CHARACTERS / 4)
+  return { n, kind, at, what: cut ? `${text}…` : text }
+}

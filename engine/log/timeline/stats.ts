@@ -3,7 +3,7 @@ import { gapsSaid } from '../../../schemas/event-line.ts'
 import { ownField } from '../../../schemas/fields-of.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
 import { escapeLine } from '../../../schemas/plain-text.ts'
-import { countWords } from '../../../schemas/plain-words.ts'
+import { countWords, listSome } from '../../../schemas/plain-words.ts'
 import type {
   EntitiesResult,
   HistogramRequest,
@@ -20,15 +20,17 @@ import { iso, parseDuration } from '../../model/units.ts'
 import { type EntityRules, NO_ENTITIES } from '../entity-rules.ts'
 import { pagesOf, type Steps } from '../steps.ts'
 import { BLOCK, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
-import type { Query } from '../store/scan.ts'
+import { firstPositions, type Query } from '../store/scan.ts'
 import { labelIdsOf } from '../store/tail.ts'
 import type { ReadContext } from './context.ts'
 import { eachLabelled, eachRow, idsOf, labelsNamed, matchingQuery, READ_AT_ONCE } from './fit.ts'
 import {
   compilePlan,
+  EVER,
   gapsIn,
   labelNames,
   lastSeenOf,
+  type Plan,
   parseInstant,
   queryOf,
   resolveWindow,
@@ -82,7 +84,11 @@ export function* statsInSteps(
     ceiling,
     rules,
   })
-  if (table.values > 0) return withGaps(table, gaps)
+  if (table.values > 0) {
+    const begun = beginningSaid(ctx, request, plan, { ...both, ceiling, rules })
+    const whole = begun === null ? table : { ...table, stats: `${table.stats}\n${begun}`, notice: begun }
+    return withGaps(whole, gaps)
+  }
   const asked = [request.by, ...Object.keys(request.where ?? {})]
   const wanted = asked.filter((name) => name !== 'key_value' && !Object.hasOwn(BUILT_IN, name))
   const isHinted = !request.project?.length
@@ -98,6 +104,43 @@ export function* statsInSteps(
 /** What fell because its source took nothing in looks like what stopped by itself. */
 const withGaps = (table: StatsResult, gaps: SourceGap[]): StatsResult =>
   gaps.length ? { ...table, stats: `${table.stats}\n${gapsSaid(gaps)}`, gaps } : table
+
+/** Sources that are named as begun within the windows. */
+const BEGUN_SAID = 5
+
+/**
+ * What is new to us looks like what rose: a source that was made within the two windows, or events that are stored from
+ * then on alone, as of a new instance and after retention. @returns null: the window before is whole
+ */
+function beginningSaid(
+  ctx: ReadContext,
+  { sources, project }: Scoped<StatsRequest>,
+  plan: Plan,
+  { from, to, ceiling, rules }: { from: number; to: number; ceiling: number; rules: EntityRules },
+): string | null {
+  const { db, dictionary, names } = ctx
+  const firstOf = (groups: number[][], window: { from: number; to: number }) =>
+    firstPositions(ctx.index.all(), queryOf({ ...scope, groups }, window, ceiling), 'asc', 1, null)[0]?.ts
+  const of = { sources, ...(project?.length ? { project } : {}) }
+  const scope = compilePlan(of, db, dictionary, names, rules)
+  const oldest = firstOf(scope.groups, EVER)
+  if (oldest !== undefined && oldest > from)
+    return `nothing is stored from before ${iso(oldest)}, so the window before is not whole`
+  const made = db
+    .prepare<[number], { id: number; name: string }>(
+      "SELECT id, name FROM sources WHERE created_at > ? AND state <> 'deleted' ORDER BY id",
+    )
+    .all(from)
+  const begun = made.flatMap(({ id, name }) => {
+    const label = dictionary.find(SOURCE_LABEL, String(id))
+    if (label === undefined || firstOf([...plan.groups, [label]], { from, to }) === undefined) return []
+    const first = firstOf([[label]], EVER)!
+    return first > from ? [`${name} from before ${iso(first)}`] : []
+  })
+  return begun.length === 0
+    ? null
+    : `nothing is stored of ${listSome(begun, BEGUN_SAID)}, so what came of it before is not whole`
+}
 
 /** Where no event of the two windows has the labels: when one had them last. @returns null: some have, or none were asked for */
 function silenceWhere(

@@ -29,6 +29,9 @@ describe('resources, prompts and completions', () => {
     const { contents } = await client.readResource({ uri: 'svc://entity/service/cart' })
     expect((contents[0] as { text: string }).text).toContain('[web] kind0: message')
     await expect(client.readResource({ uri: 'svc://nothing/here' })).rejects.toThrow('is no resource')
+    await expect(client.readResource({ uri: 'svc://entity/path/a/b' })).rejects.toThrow(
+      'a slash in a value is written %2F',
+    )
     expect((await client.listResourceTemplates()).resourceTemplates.length).toBe(8)
   })
 

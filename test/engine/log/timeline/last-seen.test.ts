@@ -166,3 +166,41 @@ describe('a window in which a source took nothing in', () => {
     expect(counted.gaps).toHaveLength(1)
   })
 })
+
+describe('counts of a window against the one before it', () => {
+  const at = (ms: number) => new Date(ms).toISOString()
+
+  it('say where that one is not whole: nothing is stored from then, or nothing of a source that is new', () => {
+    const harness = openHarness()
+    const { append, ctx, store } = harness
+    const counted = (request: object, now: number) =>
+      atOnce(statsInSteps(ctx, { by: 'service', window: '1h', ...request }, now))
+    const each = (sourceId: number, service: string, from: number, to: number) =>
+      append(
+        Array.from({ length: (to - from) / 60_000 }, (_, i) => event({ service }, from + i * 60_000)),
+        { sourceId },
+      )
+    const app = addSource(store, 'app', [{ name: 'service', field: 'service', primary: true }])
+    each(app, 'checkout', T0, T0 + 1.5 * HOUR)
+    const begun = `nothing is stored from before ${at(T0)}, so the window before is not whole`
+    const first = counted({}, T0 + 1.5 * HOUR)
+    expect(first).toMatchObject({ rows: [{ change: '+30 (x2)' }], notice: begun })
+    expect(first.stats).toContain(`\n${begun}`)
+    expect(counted({}, T0 + 2 * HOUR)).not.toHaveProperty('notice')
+
+    const made = T0 + 5 * HOUR
+    each(app, 'checkout', T0 + 1.5 * HOUR, made + HOUR)
+    const fresh = addSource(store, 'fresh', [{ name: 'service', field: 'service', primary: true }])
+    store.db.prepare('UPDATE sources SET created_at = ? WHERE id = ?').run(made, fresh)
+    each(fresh, 'cart', made, made + HOUR)
+    const now = made + 1.25 * HOUR
+    const said = `nothing is stored of fresh from before ${at(made)}, so what came of it before is not whole`
+    expect(counted({}, now).notice).toBe(said)
+    expect(counted({ where: { service: 'cart' } }, now).notice).toBe(said)
+    expect(counted({ where: { service: 'checkout' } }, now)).not.toHaveProperty('notice')
+    expect(counted({ sources: ['app'] }, now)).not.toHaveProperty('notice')
+    // What it was given of the time before it was made is there.
+    each(fresh, 'cart', made - 2 * HOUR, made)
+    expect(counted({}, now)).not.toHaveProperty('notice')
+  })
+})
