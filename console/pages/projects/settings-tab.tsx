@@ -72,7 +72,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
                 onBegin={(own) => kept.begin((now) => ({ ...now, params: { ...now.params, ...own } }))}
               />
             )}
-          </Writable>{' '}
+          </Writable>
           <Refusal
             title="Couldn’t save the project"
             error={save.error}

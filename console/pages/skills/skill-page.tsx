@@ -272,7 +272,7 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
             required
             maw={760}
           />
-        </Writable>{' '}
+        </Writable>
         <BodyEditor body={body} fault={mark('body').error} onChange={(next) => set({ body: next })} />
         <Refusal
           title="Couldn’t save the skill"

@@ -111,7 +111,7 @@ export function SettingsTab({ source, refetch }: Props) {
             onBegin={(own) => kept.begin(withOwn(own))}
             knownFields={fields.data?.fields.map((field) => field.name) ?? []}
           />
-        </Writable>{' '}
+        </Writable>
         <Warnings of={warningsIn(save.data)} />
         <Refusal
           title="Couldn’t save the source"
