@@ -4,7 +4,7 @@
  */
 import { expect } from '@playwright/test'
 import { shareDemo, test } from './daemon.ts'
-import { goTo, stillLoading } from './go.ts'
+import { goTo, placeOf, stillLoading } from './go.ts'
 
 shareDemo()
 
@@ -126,4 +126,20 @@ test('on a phone a card names nothing that it does not have', async ({ page, dae
   const row = page.getByRole('row').filter({ hasText: 'cart' })
   await expect(row.locator('[data-label="Owned by"]')).toHaveText('team=shop')
   await expect(row.locator('[data-label="Kind"]')).toBeHidden()
+})
+
+test('on a phone what svc itself lacks leaves the page its room, and is read with a tap', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  const detail = 'agents are switched on and no model provider is set, so none of them can run; '.repeat(3)
+  await page.route('**/health', (route) =>
+    route.fulfill({ status: 200, json: { status: 'degraded', detail, version: '1' } }),
+  )
+  await page.goto(`${daemon.url}/incidents`)
+  const banner = page.getByRole('status').filter({ hasText: 'Degraded' })
+  expect((await placeOf(banner)).height).toBeLessThan(110)
+  await banner.getByText('What is wrong').click()
+  await expect(banner.getByText('Agents are switched on')).toBeVisible()
 })

@@ -18,13 +18,18 @@ function drawn(child: unknown): unknown {
   return Array.isArray(child) ? child.map(drawn) : child
 }
 
+/** What of an element is read: its text, and what is told of it under the pointer, in an empty field, or aloud. */
+const READ = ['children', 'title', 'aria-label', 'placeholder']
+
 /** Components are given what they are given; what elements and fragments hold is drawn. */
 const drawing =
   (make: typeof react.jsx): typeof react.jsx =>
   (type, props, key) => {
-    const { children } = props as { children?: unknown }
-    const isDrawn = children && (typeof type === 'string' || type === react.Fragment)
-    return make(type, isDrawn ? { ...(props as object), children: drawn(children) } : props, key)
+    if (typeof type !== 'string' && type !== react.Fragment) return make(type, props, key)
+    const given = props as Record<string, unknown>
+    const shown = { ...given }
+    for (const name of READ) if (given[name]) shown[name] = drawn(given[name])
+    return make(type, shown, key)
   }
 
 export const Fragment = react.Fragment

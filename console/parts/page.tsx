@@ -6,12 +6,13 @@ import { Group, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { useLocation } from 'react-router'
+import { drawnText } from '../lighter/jsx-runtime.ts'
 import { useIncidentCounts } from './use-incident-counts.ts'
 
 /** @param title of the page; its own, without the name of the service */
 export function usePageTitle(title: string): void {
   const open = useIncidentCounts()?.open ?? 0
-  useDocumentTitle(`${open > 0 ? `(${open}) ` : ''}${title} · svc`)
+  useDocumentTitle(`${open > 0 ? `(${open}) ` : ''}${drawnText(title)} · svc`)
 }
 
 /** Path of the page that was headed last: the first that is loaded leaves the focus where it is. */

@@ -10,6 +10,7 @@ import { api, keys } from '../client.ts'
 import ICON from '../icons/favicon.svg?inline'
 import { lazyFrom } from '../lib/chunks.ts'
 import { zoneName } from '../lib/time.ts'
+import { useIsPhone } from '../lib/use-is-phone.ts'
 import { DemoBar } from './demo-bar.tsx'
 import { MenuEntries } from './menu.tsx'
 import { Boundary } from './page-boundary.tsx'
@@ -212,8 +213,12 @@ const NO_MODEL = /no model provider is set/i
 /** @returns whether the banner over each page says that no model can be called, and where one is added: once is enough */
 export const useIsNoModelSaid = (): boolean => NO_MODEL.test(useHealth().data?.detail ?? '')
 
+/** What two lines of a phone hold, characters. */
+const SHORT = 80
+
 function HealthBanner() {
   const { data, isError } = useHealth()
+  const isPhone = useIsPhone()
   const text = isError
     ? data
       ? 'Shown from an earlier read; may be out of date.'
@@ -222,6 +227,18 @@ function HealthBanner() {
       ? (data.detail ?? `The daemon is ${data.status}.`)
       : null
   if (!text) return null
+  const told = (
+    <>
+      {text.charAt(0).toUpperCase() + text.slice(1)}
+      {!isError && NO_MODEL.test(text) && (
+        <>
+          {'. '}
+          {/* By itself: with parts/no-model.tsx the shell would load more of the kit. */}
+          <Link to="/settings?tab=providers">Add a model provider</Link>
+        </>
+      )}
+    </>
+  )
   return (
     <Alert
       mb="md"
@@ -236,13 +253,14 @@ function HealthBanner() {
       }
       role="status"
     >
-      {text.charAt(0).toUpperCase() + text.slice(1)}
-      {!isError && NO_MODEL.test(text) && (
-        <>
-          {'. '}
-          {/* By itself: with parts/no-model.tsx the shell would load more of the kit. */}
-          <Link to="/settings?tab=providers">Add a model provider</Link>
-        </>
+      {/* On a phone a long one would take a third of each page, every time. */}
+      {isPhone && text.length > SHORT ? (
+        <details>
+          <summary>What is wrong</summary>
+          {told}
+        </details>
+      ) : (
+        told
       )}
     </Alert>
   )

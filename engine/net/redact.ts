@@ -182,6 +182,8 @@ export type Secret = string | null | undefined
 const HIDDEN = '***'
 /** Shorter parts of a secret are too common in text to be taken out of it. */
 const PART_MIN = 8
+/** A shorter one, such as a key typed as x, protects nothing, and taken out it makes the text unreadable. */
+const WHOLE_MIN = 4
 
 /**
  * The text without the secrets, in every form a sender or an echo gives them: whole, without the scheme
@@ -200,7 +202,7 @@ export const storedFault = (text: string, secrets: readonly Secret[]): string =>
   redact(withoutSecrets(text, secrets))
 
 function formsOf(secret: Secret): string[] {
-  if (!secret) return []
+  if (!secret || secret.length < WHOLE_MIN) return []
   const bare = secret.replace(/^\S+ +/, '')
   const parts = bare === secret ? [] : [bare]
   // A connection URL is a secret for the sake of its password.

@@ -54,6 +54,9 @@ it('draws no text that turns text around, and leaves values and what components 
     children: 'evil\\u202emoc.elgoog',
     title: 'x',
   })
+  // What is told under the pointer, or aloud, too.
+  const told = { title: turned, 'aria-label': turned, placeholder: turned }
+  expect(Object.values(drawn(jsx('button', told)))).toEqual(Array(3).fill('evil\\u202emoc.elgoog'))
   expect(drawn(jsxs(Fragment, { children: ['a', 1, null, turned] })).children).toEqual([
     ...['a', 1, null, 'evil\\u202emoc.elgoog'],
   ])

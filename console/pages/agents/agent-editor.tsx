@@ -75,8 +75,7 @@ export function AgentEditor({ start, stored, isProposed = false, ...props }: Pro
     form: 'agent',
     start,
     version: stored?.version,
-    // The token is a secret.
-    plain: ({ webhook_token: _, ...rest }) => rest as AgentDraft,
+    plain: ({ webhook_token: _, ...rest }) => rest as AgentDraft, // The token is a secret.
     isGiven: isProposed,
   })
   const { value: draft, set: setDraft } = kept

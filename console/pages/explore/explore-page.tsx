@@ -42,7 +42,7 @@ import { DensityStrip } from './density-strip.tsx'
 import { EntityPicker } from './entity-picker.tsx'
 import { EventRow } from './event-row.tsx'
 import { NoRows } from './no-rows.tsx'
-import { PickOne, SOURCES_MAX } from './pick-one.tsx'
+import { cutWords, PickOne, SOURCES_MAX } from './pick-one.tsx'
 import { SearchStopped } from './search-stopped.tsx'
 import { TimelineList } from './timeline-list.tsx'
 import { questionOf, type Timeline, useTimeline } from './use-timeline.ts'
@@ -249,11 +249,7 @@ function Picked({
         aria-label="Sources"
         // A read of all of them would be refused.
         maxValues={SOURCES_MAX}
-        description={
-          state.sources.length >= SOURCES_MAX && names.length > SOURCES_MAX
-            ? `${SOURCES_MAX} of ${count(names.length)} sources: no read takes more`
-            : undefined
-        }
+        description={cutWords(state.sources.length, names.length)}
         placeholder={state.sources.length ? '' : 'All sources'}
         data={names}
         value={state.sources}

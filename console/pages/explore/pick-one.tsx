@@ -11,6 +11,12 @@ import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 /** So many a read takes. */
 export const SOURCES_MAX = 100
 
+/** Of so many sources that are chosen, that a read takes no more of all there are; undefined: none is left out for that. */
+export const cutWords = (chosen: number, all: number): string | undefined =>
+  chosen >= SOURCES_MAX && all > chosen
+    ? `${count(chosen)} of ${count(all)} sources: no read takes more`
+    : undefined
+
 /** Names of the sources that may have brought something since then, the newest first. @param from ISO */
 const sourcesSince = (sources: readonly Source[], from: string): string[] =>
   sources

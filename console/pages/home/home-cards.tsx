@@ -9,6 +9,7 @@ import { costWords } from '../../lib/model-usage.ts'
 import { agentPath, runPath, triggerPath } from '../../lib/paths.ts'
 import { sourceState } from '../../lib/source-words.ts'
 import { count, moment } from '../../lib/time.ts'
+import { Acts } from '../../parts/may.tsx'
 import { Spark } from '../../parts/spark.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { VerdictChip } from '../../parts/verdict-chip.tsx'
@@ -240,9 +241,11 @@ export function OftenFired({ triggers }: Pick<Home, 'triggers'>) {
               {count(firings)} {firings === 1 ? 'firing' : 'firings'}
             </span>
           </span>
-          <Link to={triggerPath(name, 'edit')} aria-label={`Tune ${name}`}>
-            Tune
-          </Link>
+          <Acts>
+            <Link to={triggerPath(name, 'edit')} aria-label={`Tune ${name}`}>
+              Tune
+            </Link>
+          </Acts>
         </div>
       ))}
     </section>

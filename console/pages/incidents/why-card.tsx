@@ -13,6 +13,7 @@ import { middle } from '../../lib/middle.ts'
 import { triggerPath } from '../../lib/paths.ts'
 import { clock, durationMs, moment } from '../../lib/time.ts'
 import { Brush, type Span } from '../../parts/brush.tsx'
+import { Acts } from '../../parts/may.tsx'
 import { useChanges, useTypes } from './use-evidence.ts'
 
 const HEIGHT = 84
@@ -49,7 +50,9 @@ export function WhyCard({
           {valueWords(firing) ?? firing.reason}
         </span>
         <span className="push" style={{ display: 'flex', gap: 12, fontSize: 13.5 }}>
-          <Link to={triggerPath(trigger, 'edit')}>Edit trigger</Link>
+          <Acts>
+            <Link to={triggerPath(trigger, 'edit')}>Edit trigger</Link>
+          </Acts>
           <Link to={triggerPath(trigger, 'why')}>Why not?</Link>
         </span>
       </div>

@@ -105,6 +105,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     kept.done()
     onReload?.()
   })
+  const marks = marksOf(fieldErrors(change.error))
   return (
     <form
       onSubmit={(event) => {
@@ -117,7 +118,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
         {!stored && (
           <TextInput
             label="Name"
-            {...marksOf(fieldErrors(change.error))('name')}
+            {...marks('name')}
             value={name}
             onChange={(e) => set({ name: e.currentTarget.value })}
             required
@@ -127,21 +128,14 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
         )}
         <Writable>
           <ProgramSelect url={url} programs={programs} onChange={(next) => set({ url: next, header: '' })} />
-          {program === null && (
-            <AddressFields
-              url={url}
-              header={header}
-              marks={marksOf(fieldErrors(change.error))}
-              onChange={set}
-            />
-          )}
+          {program === null && <AddressFields url={url} header={header} marks={marks} onChange={set} />}
           {hasCredential(programs, url) && (
             <CredentialFields
               isProgram={program !== null}
               isStored={stored?.auth_value_configured ?? false}
               credential={credential}
               value={value}
-              marks={marksOf(fieldErrors(change.error))}
+              marks={marks}
               onChange={set}
             />
           )}

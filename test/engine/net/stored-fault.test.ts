@@ -28,6 +28,11 @@ describe('a text without the secrets that were sent', () => {
     )
   })
 
+  it('keeps a text readable where a credential is a letter or two', () => {
+    expect(storedFault('HTTP 401: invalid x-api-key', ['x', 'ke'])).toBe('HTTP 401: invalid x-api-key')
+    expect(storedFault('no such user pass', ['pass'])).toBe('no such user ***')
+  })
+
   it('is without what looks like the secret of another, too', () => {
     expect(storedFault(`you sent AKIA${'Q'.repeat(16)}`, [])).toBe('you sent [redacted key]')
   })

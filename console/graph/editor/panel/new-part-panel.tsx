@@ -48,7 +48,7 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
         <DraftRestored of={kept} />
         <TextInput
           label="Name"
-          description="Not changed in the editor"
+          description="Cannot be changed later in the editor"
           value={name}
           onChange={(event) => kept.setName(event.currentTarget.value)}
           error={(isTried || name !== '') && fault}
