@@ -347,10 +347,10 @@ describe('a test of a provider', () => {
   })
 
   it('and its list of models tell why they failed', async () => {
-    const { svc, server } = await instance({ PROVIDERA_API_KEY: 'k', PROVIDERA_BASE_URL: 'URL' })
-    server.listed({ status: 401, error: 'invalid key k' })
+    const { svc, server } = await instance({ PROVIDERA_API_KEY: 'sk-own', PROVIDERA_BASE_URL: 'URL' })
+    server.listed({ status: 401, error: 'invalid key sk-own' })
     const asked = await svc.post<{ discovery: object }>(`${PROVIDERS}/providera/models`)
-    expect(asked.discovery).toEqual({ models: [], error: 'providera: invalid ***ey ***' })
+    expect(asked.discovery).toEqual({ models: [], error: 'providera: invalid key ***' })
     server.listed({ models: ['m3'] })
     expect(await svc.post(`${PROVIDERS}/providera/models`)).toMatchObject({
       discovery: { models: ['m3'], error: null },
