@@ -5,10 +5,9 @@ import { Link } from 'react-router'
 import { callerText } from '../../../schemas/caller-words.ts'
 import type { Home } from '../../../schemas/types.ts'
 import { pathOfIncident } from '../../lib/incidents.ts'
-import { costWords } from '../../lib/model-usage.ts'
 import { agentPath, runPath, triggerPath } from '../../lib/paths.ts'
 import { sourceState } from '../../lib/source-words.ts'
-import { count, moment } from '../../lib/time.ts'
+import { count, moment, money } from '../../lib/time.ts'
 import { Acts } from '../../parts/may.tsx'
 import { Spark } from '../../parts/spark.tsx'
 import { useNow } from '../../parts/use-now.ts'
@@ -196,8 +195,11 @@ export function Today({ today }: Pick<Home, 'today'>) {
     ['Runs ended', count(today.runs), `/runs?since=${since}`],
     ['Findings of runs', count(today.findings), `/runs?outcome=finding&since=${since}`],
     ['Failed deliveries', count(today.deliveries_failed), `/deliveries?status=failed&since=${since}`],
-    ['Spent on models', costWords({ ...today, cost_usd: today.spent_usd || null }), '/usage'],
   ]
+  // Of a day whose models all have no price nothing is known.
+  if (today.spent_usd > 0 || today.uncosted_calls === 0)
+    rows.push(['Spent on models', money(today.spent_usd), '/usage'])
+  if (today.uncosted_calls > 0) rows.push(['Calls without a price', count(today.uncosted_calls), '/usage'])
   return (
     <Card
       id="home-today"
