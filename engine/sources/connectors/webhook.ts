@@ -174,7 +174,7 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
       eventTime: time ?? delivery?.eventTime ?? read?.time,
       ...(endField === undefined ? {} : { endTime: timed(endOf(context)) }),
       context,
-      ...stampedOf(delivery, read, fresh && !delivery ? senderOf(headers, item.value) : undefined),
+      ...stampedOf(delivery, read, fresh && !delivery ? senderOf(headers, () => item.whole()) : undefined),
       dedupeKey: isRepeat ? `preset:${read.dedupe}` : (key ?? deliveryKey(headers, place)),
     }
   }

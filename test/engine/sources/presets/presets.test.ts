@@ -89,7 +89,7 @@ describe('a preset', () => {
         const event_time = time ?? new Date(NOW).toISOString()
         expect(event).toMatchObject({ event_type: type, text, event_time, labels })
         expect(Object.keys(event.labels).filter((name) => lacks.includes(name))).toEqual([])
-        expect(event.entity && `${event.entity.label}=${event.entity.value}`).toBe(entity)
+        expect(event.entity ? `${event.entity.label}=${event.entity.value}` : undefined).toBe(entity)
       }
     },
   )
