@@ -139,7 +139,7 @@ describe('a preset', () => {
 
   it('names its events wherever its sender does', () => {
     const unnamed = new Set(EXAMPLES.filter((one) => !NAMED.includes(one)).map(([name]) => name))
-    // What only says how it is now has no name; Firehose and incident.io name what they send in a header alone; Sentry's issue alerts and GitLab's events have none in the payload.
+    // What only says how it is now has no name; Firehose and incident.io name what they send in a header alone; Sentry's errors and GitLab's events have none in the payload.
     expect([...unnamed].sort()).toEqual([
       ...['amazon_firehose', 'docker_hub'],
       ...[
