@@ -444,12 +444,13 @@ export type DeduplicationField = string
  */
 export type ListOfItems = string
 /**
- * Check a signature on the raw body, the way its sender makes it: of GitHub, Linear, PagerDuty (v3), Stripe, Slack, Shopify, GitLab and Amazon SNS, by Standard Webhooks, or a plain HMAC-SHA256. Signatures that carry a time are taken for five minutes, Linear's for one. A source with a scheme needs no key on its URL.
+ * Check a signature on the raw body, the way its sender makes it: of GitHub, Linear, PagerDuty (v3), Stripe, Slack, Shopify, GitLab and Amazon SNS, by Standard Webhooks, or a plain HMAC-SHA256 or HMAC-SHA512. Signatures that carry a time are taken for five minutes, Linear's for one. A source with a scheme needs no key on its URL.
  */
 export type SignatureScheme =
   | 'github'
   | 'linear'
   | 'hmac_sha256'
+  | 'hmac_sha512'
   | 'pagerduty'
   | 'stripe'
   | 'slack'
@@ -463,7 +464,7 @@ export type SignatureScheme =
 export type SigningSecret = string
 /** The secret before, accepted as well while senders move to the new one. */
 export type PreviousSigningSecret = string
-/** Header that carries the signature, for hmac_sha256. */
+/** Header that carries the signature, for hmac_sha256 and hmac_sha512. */
 export type SignatureHeader = string
 /** Labels with their values; of one label, that label. */
 export type EntitiesShown = EntitiesResult | LabelFacet
@@ -9691,6 +9692,7 @@ export interface PresetSignature {
     | 'github'
     | 'linear'
     | 'hmac_sha256'
+    | 'hmac_sha512'
     | 'pagerduty'
     | 'stripe'
     | 'slack'
@@ -9698,7 +9700,7 @@ export interface PresetSignature {
     | 'shopify'
     | 'gitlab'
     | 'sns'
-  /** Header that carries the signature, for hmac_sha256. */
+  /** Header that carries the signature, for hmac_sha256 and hmac_sha512. */
   header?: string
   /** Where in the sender's pages the secret is shown or set. */
   where: string

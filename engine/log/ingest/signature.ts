@@ -8,7 +8,7 @@ import type { WebhookConfig } from '../../../schemas/types.ts'
 
 /**
  * @param keys `secrets`: the current one and, while senders move to it, the one before; any may match.
- *   `header`: for hmac_sha256 only, X-Signature when absent.
+ *   `header`: for hmac_sha256 and hmac_sha512 only, X-Signature when absent.
  * @param wireBody the bytes on the wire, before any inflating.
  * @param headers lower-case names. @param nowMs epoch ms. @param certificate PEM, for sns only.
  * @returns null when the signature holds, else the reason, which holds neither secret nor content.
@@ -70,7 +70,7 @@ export type SignatureScheme = NonNullable<WebhookConfig['signature_scheme']> | '
 interface Sent {
   /** Lower-case names. */
   headers: Record<string, string>
-  /** The header configured, for hmac_sha256. */
+  /** The header configured, for hmac_sha256 and hmac_sha512. */
   header: string | undefined
   /** None is empty. */
   secrets: readonly string[]
@@ -81,7 +81,7 @@ interface Claim {
   /** Any may match: senders that change their secret sign with both. All of the algorithm's length. */
   digests: Buffer[]
   /** sha256 when absent. */
-  algorithm?: 'sha1'
+  algorithm?: 'sha1' | 'sha512'
   /** What is signed in front of the body; nothing when absent. */
   before?: string
   /** The key that a secret stands for; its own bytes when absent. Null: the secret stands for none. */
@@ -114,8 +114,8 @@ const SCHEMES: Record<Exclude<SignatureScheme, 'sns'>, Read> = {
     if (typeof claim === 'string') return claim
     return { ...claim, sent: { name: 'webhookTimestamp', at: linearTime, windowMs: LINEAR_WINDOW_MS } }
   },
-  hmac_sha256: (sent) =>
-    ofHeader(sent, sent.header ?? 'X-Signature', (given) => plainDigest(given.replace(/^sha256=/, ''))),
+  hmac_sha256: (sent) => plainHmac(sent, 'sha256', 64),
+  hmac_sha512: (sent) => plainHmac(sent, 'sha512', 128),
   vercel: (sent) => {
     const claim = ofHeader(sent, 'x-vercel-signature', (given) =>
       /^[0-9a-f]{40}$/i.test(given) ? Buffer.from(given, 'hex') : 'signature is not 40 hexadecimal digits',
@@ -136,6 +136,23 @@ function ofHeader(sent: Sent, name: string, digestOf: (given: string) => Buffer 
   if (given === undefined) return missing(name)
   const digest = digestOf(given)
   return typeof digest === 'string' ? digest : { digests: [digest] }
+}
+
+/**
+ * Of any sender. Flux names the algorithm before the digest (`sha256=`); CircleCI lists versions of which v1 is the digest
+ * (circleci.com, Outbound webhooks, Webhook payload signature), and others do not count.
+ */
+function plainHmac(sent: Sent, algorithm: 'sha256' | 'sha512', digits: number): Claim | string {
+  const name = sent.header ?? 'X-Signature'
+  const given = headerOf(sent, name)
+  if (given === undefined) return missing(name)
+  const isDigest = new RegExp(`^(?:${algorithm}=|v1=)?([0-9a-f]{${digits}})$`, 'i')
+  const found = given.split(',').flatMap((part) => isDigest.exec(part.trim())?.[1] ?? [])
+  if (found.length === 0) return `signature is not ${digits} hexadecimal digits`
+  return {
+    digests: found.map((hex) => Buffer.from(hex, 'hex')),
+    ...(algorithm === 'sha256' ? {} : { algorithm }),
+  }
 }
 
 /** developer.pagerduty.com, Verifying signatures: v1=<hex>, several with commas; other versions do not count. */

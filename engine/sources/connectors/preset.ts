@@ -319,11 +319,19 @@ export function tellingHeaders(): string[] {
   return [...new Set(rules.flatMap(({ header = {} }) => Object.keys(header)))]
 }
 
-/** The preset whose sender the headers of a delivery tell; a body alone tells nothing here. */
-export function senderOf(headers: Headers, context: unknown): string | undefined {
+/**
+ * The preset whose sender the headers of a delivery tell; a body alone tells nothing here.
+ * @param whole all fields of the payload, asked for only where a header fits: a source reads no more than it needs.
+ */
+export function senderOf(headers: Headers, whole: () => unknown): string | undefined {
   if (!headers) return undefined
   const isTold = ({ fits }: PresetFile) =>
-    fits.some((rule) => rule.header !== undefined && isMatch(rule, context, headers))
+    fits.some(
+      ({ header, ...fields }) =>
+        header !== undefined &&
+        isMatch({ header }, undefined, headers) &&
+        isMatch(fields, 'has' in fields || 'is' in fields ? whole() : undefined, headers),
+    )
   return Object.entries(presets()).find(([, file]) => isTold(file))?.[0]
 }
 

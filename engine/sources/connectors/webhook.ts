@@ -54,7 +54,7 @@ export const webhook: PushConnector = {
   label: 'Webhook',
   mode: 'push',
   description:
-    'Any system that can POST JSON: one object, a list, or NDJSON; of a body that holds a list, such as grouped alerts, an event for each entry. Signatures of GitHub, Linear, PagerDuty, Stripe, Slack, Shopify, GitLab, Standard Webhooks or plain HMAC-SHA256 can be checked. Deliveries of GitHub, told by their X-GitHub-Event header, get a type such as pull_request.opened, a sentence, their own time and the labels repository, actor, number, action and key, wherever the config does not say otherwise.',
+    'Any system that can POST JSON: one object, a list, or NDJSON; of a body that holds a list, such as grouped alerts, an event for each entry. Signatures of GitHub, Linear, PagerDuty, Stripe, Slack, Shopify, GitLab, Standard Webhooks or plain HMAC-SHA256 and HMAC-SHA512 can be checked. Deliveries of GitHub, told by their X-GitHub-Event header, get a type such as pull_request.opened, a sentence, their own time and the labels repository, actor, number, action and key, wherever the config does not say otherwise.',
   sourceType: 'event_stream',
   configSchema: 'connector-webhook.json',
   wantsHeaders: true,
@@ -174,7 +174,7 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
       eventTime: time ?? delivery?.eventTime ?? read?.time,
       ...(endField === undefined ? {} : { endTime: timed(endOf(context)) }),
       context,
-      ...stampedOf(delivery, read, fresh && !delivery ? senderOf(headers, item.value) : undefined),
+      ...stampedOf(delivery, read, fresh && !delivery ? senderOf(headers, () => item.whole()) : undefined),
       dedupeKey: isRepeat ? `preset:${read.dedupe}` : (key ?? deliveryKey(headers, place)),
     }
   }

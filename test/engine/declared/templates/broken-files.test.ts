@@ -327,7 +327,7 @@ describe('what a broken template file plans', () => {
       'scheme: hmac_sha256',
       'scheme: rot13',
       'rot13',
-      'objects[0].spec.config.signature_scheme must be one of github, linear, hmac_sha256, pagerduty, stripe, slack, standard_webhooks, shopify, gitlab, sns',
+      'objects[0].spec.config.signature_scheme must be one of github, linear, hmac_sha256, hmac_sha512, pagerduty, stripe, slack, standard_webhooks, shopify, gitlab, sns',
     ],
     [
       'a skill whose description is two paragraphs',

@@ -1,13 +1,13 @@
 /**
  * Issue 16, A8: signatures of PagerDuty, Stripe, Slack, Standard Webhooks, Shopify and GitLab. Vectors are the
- * senders' own where they publish one; those of Stripe, Shopify and GitLab are computed as their documentation
- * has it, since it names no example whose secret is known.
+ * senders' own where they publish one; those of Shopify and GitLab are computed as their documentation has it, since it
+ * names no example whose secret is known.
  */
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { type SignatureScheme, verifySignature } from '../../../../engine/log/ingest/signature.ts'
-import { PAGERDUTY, SLACK, STANDARD } from './signature-vectors.ts'
+import { GITHUB, PAGERDUTY, PLAIN, SLACK, STANDARD, STRIPE } from './signature-vectors.ts'
 
 type Headers = Record<string, string>
 const BODY = '{"id":"evt_1","n":1.0}'
@@ -28,6 +28,8 @@ describe("A8: the senders' own examples hold, and with a byte changed they do no
   it.each([
     ['pagerduty', PAGERDUTY],
     ['slack', SLACK],
+    ['stripe', STRIPE],
+    ['github', GITHUB],
     ['standard_webhooks', STANDARD],
     // GitLab's signing token signs as Standard Webhooks has it.
     ['gitlab', STANDARD],
@@ -37,6 +39,38 @@ describe("A8: the senders' own examples hold, and with a byte changed they do no
     expect(check(scheme, secret, headers, { body: `${body} `, now })).toBe(
       `${scheme} signature does not match`,
     )
+  })
+})
+
+describe('a plain HMAC of any sender', () => {
+  const plain = (scheme: SignatureScheme, value: string, secrets = ['key']) =>
+    verifySignature(scheme, { secrets, header: 'X-Sig' }, Buffer.from(BODY), { 'x-sig': value }, NOW)
+
+  it.each(Object.entries(PLAIN))(
+    'is that which %s publishes',
+    (_sender, { secret, header, headers, body }) => {
+      const given = (text: string) =>
+        verifySignature('hmac_sha256', { secrets: ['new', secret], header }, Buffer.from(text), headers, NOW)
+      expect(given(body)).toBeNull()
+      expect(given(`${body} `)).toBe('hmac_sha256 signature does not match')
+    },
+  )
+
+  it('may be one of several, and of another version none', () => {
+    const [right, wrong] = [hex(BODY, 'key'), hex(BODY, 'old')]
+    for (const value of [`v1=${wrong},v1=${right}`, `v1=${wrong}, v1=${right}`, `sha256=${right}`, right])
+      expect(plain('hmac_sha256', value)).toBeNull()
+    expect(plain('hmac_sha256', `v1=${wrong},v2=${right}`)).toBe('hmac_sha256 signature does not match')
+    for (const value of [`v2=${right}`, `sha512=${right}`, `v1=${right}0`, `v1=v1=${right}`])
+      expect(plain('hmac_sha256', value)).toBe('signature is not 64 hexadecimal digits')
+  })
+
+  it('is made with SHA-512, too', () => {
+    const right = createHmac('sha512', 'key').update(BODY).digest('hex')
+    for (const value of [right, `sha512=${right}`]) expect(plain('hmac_sha512', value)).toBeNull()
+    expect(plain('hmac_sha512', right, ['other'])).toBe('hmac_sha512 signature does not match')
+    expect(plain('hmac_sha512', hex(BODY, 'key'))).toBe('signature is not 128 hexadecimal digits')
+    expect(plain('hmac_sha512', right, [])).toBe('no signing secret configured')
   })
 })
 

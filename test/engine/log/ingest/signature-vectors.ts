@@ -32,3 +32,53 @@ export const STANDARD = {
   body: '{"test": 2432232314}',
   now: 1_614_265_330_000,
 }
+
+interface Signed {
+  secret: string
+  header?: string
+  headers: Record<string, string>
+  body: string
+}
+
+/** Those of hmac_sha256 and hmac_sha512, by who publishes them. */
+export const PLAIN: Readonly<Record<string, Signed>> = {
+  /** support.atlassian.com, Manage webhooks, of Bitbucket Cloud; Jira Cloud signs in the same way. */
+  'Bitbucket and Jira': {
+    secret: "It's a Secret to Everybody",
+    header: 'X-Hub-Signature',
+    headers: {
+      'x-hub-signature': 'sha256=a4771c39fbe90f317c7824e83ddef3caae9cb3d976c214ace1f2937e133263c9',
+    },
+    body: 'Hello World!',
+  },
+  /** circleci.com, Outbound webhooks, the table of example signatures; the header lists versions with commas. */
+  CircleCI: {
+    secret: 'hunter123',
+    header: 'circleci-signature',
+    headers: {
+      'circleci-signature':
+        'v1=9be2242094a9a8c00c64306f382a7f9d691de910b4a266f67bd314ef18ac49fa,v2=...,v3=...',
+    },
+    body: 'an-important-request-payload',
+  },
+}
+
+/** docs.github.com, Validating webhook deliveries. */
+export const GITHUB = {
+  secret: "It's a Secret to Everybody",
+  headers: {
+    'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
+  },
+  body: 'Hello, World!',
+  now: 0,
+}
+
+/** Made by stripe-node 23.1.0, webhooks.generateTestHeaderString: Stripe publishes no signature whose secret is known. */
+export const STRIPE = {
+  secret: 'whsec_test_secret',
+  headers: {
+    'stripe-signature': 't=1614265330,v1=3c5817089d739023dd6190f70a3757e04f7a2fd8b5dab12c2e000f51970dccff',
+  },
+  body: '{"id":"evt_test_webhook","object":"event"}',
+  now: 1_614_265_330_000,
+}

@@ -91,7 +91,7 @@ describe('a config', () => {
       'an unknown scheme',
       'webhook',
       { signature_scheme: 'md5' },
-      'signature_scheme must be one of github, linear, hmac_sha256, pagerduty, stripe, slack, standard_webhooks, shopify, gitlab, sns',
+      'signature_scheme must be one of github, linear, hmac_sha256, hmac_sha512, pagerduty, stripe, slack, standard_webhooks, shopify, gitlab, sns',
     ],
     [
       'a header that is none',

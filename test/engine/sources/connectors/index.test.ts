@@ -74,6 +74,7 @@ describe('the connectors', () => {
         'github',
         'linear',
         'hmac_sha256',
+        'hmac_sha512',
         'pagerduty',
         'stripe',
         'slack',

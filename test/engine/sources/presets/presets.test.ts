@@ -51,6 +51,7 @@ describe('a preset', () => {
         'azure_devops',
         'azure_event_grid',
         'bitbucket',
+        'circleci',
         'cloudevents',
         'datadog',
         'docker_hub',
@@ -58,16 +59,20 @@ describe('a preset', () => {
         'gitlab',
         'google_pubsub',
       ],
-      ...['grafana', 'incident_io', 'jira', 'kubernetes'],
+      ...['grafana', 'incident_io', 'jira', 'kubernetes', 'launchdarkly'],
       ...[
         'linear',
+        'netlify',
+        'opsgenie',
         'pagerduty',
         'pino',
         'sentry',
         'shopify',
         'slack',
+        'statuspage',
         'stripe',
         'telegraf',
+        'terraform',
         'uptime_kuma',
         'vector',
       ],
@@ -89,7 +94,7 @@ describe('a preset', () => {
         const event_time = time ?? new Date(NOW).toISOString()
         expect(event).toMatchObject({ event_type: type, text, event_time, labels })
         expect(Object.keys(event.labels).filter((name) => lacks.includes(name))).toEqual([])
-        expect(event.entity && `${event.entity.label}=${event.entity.value}`).toBe(entity)
+        expect(event.entity ? `${event.entity.label}=${event.entity.value}` : undefined).toBe(entity)
       }
     },
   )
@@ -134,7 +139,7 @@ describe('a preset', () => {
 
   it('names its events wherever its sender does', () => {
     const unnamed = new Set(EXAMPLES.filter((one) => !NAMED.includes(one)).map(([name]) => name))
-    // What only says how it is now has no name; Firehose and incident.io name what they send in a header alone; Sentry's issue alerts and GitLab's events have none in the payload.
+    // What only says how it is now has no name; Firehose and incident.io name what they send in a header alone; Sentry's errors and GitLab's events have none in the payload.
     expect([...unnamed].sort()).toEqual([
       ...['amazon_firehose', 'docker_hub'],
       ...[
@@ -300,6 +305,7 @@ const AT = String(NOW / 1_000)
 /** As each sender documents it. */
 const SIGNED: Record<string, (body: string) => Record<string, string>> = {
   bitbucket: (body) => ({ 'x-hub-signature': `sha256=${hex(body)}` }),
+  circleci: (body) => ({ 'circleci-signature': `v1=${hex(body)}` }),
   gitlab: () => ({ 'x-gitlab-token': SECRET }),
   grafana: (body) => ({ 'x-grafana-alerting-signature': hex(body) }),
   incident_io: (body) => {
@@ -311,6 +317,9 @@ const SIGNED: Record<string, (body: string) => Record<string, string>> = {
     }
   },
   jira: (body) => ({ 'x-hub-signature': `sha256=${hex(body)}` }),
+  // Of Flux: a Provider of the type generic-hmac.
+  kubernetes: (body) => ({ 'x-signature': `sha256=${hex(body)}` }),
+  launchdarkly: (body) => ({ 'x-ld-signature': hex(body) }),
   linear: (body) => ({ 'linear-signature': hex(body) }),
   pagerduty: (body) => ({ 'x-pagerduty-signature': `v1=${hex(body)}` }),
   sentry: (body) => ({ 'sentry-hook-signature': hex(body) }),
@@ -322,6 +331,9 @@ const SIGNED: Record<string, (body: string) => Record<string, string>> = {
     'x-slack-signature': `v0=${hex(`v0:${AT}:${body}`)}`,
   }),
   stripe: (body) => ({ 'stripe-signature': `t=${AT},v1=${hex(`${AT}.${body}`)}` }),
+  terraform: (body) => ({
+    'x-tfe-notification-signature': createHmac('sha512', SECRET).update(body).digest('hex'),
+  }),
 }
 
 describe('the signature of a preset', () => {
