@@ -136,6 +136,7 @@ const noOther = (more: string) => `NOT EXISTS (
   WHERE o.incident = r.incident AND o.practice = r.practice AND o.id <> r.id
     AND (@agent IS NULL OR o.agent = @agent) AND (@entity IS NULL OR o.entity = @entity) AND ${more})`
 
+const NEWER = "(o.outcome = 'finding', o.finished_at, o.seq) > (r.outcome = 'finding', r.finished_at, r.seq)"
 /** Results of a project that ended at or after an instant, practice left out. */
 const SINCE = `WHERE p.project = @project AND r.finished_at >= @at AND r.practice = 0 AND ${IS_RESULT}`
 
@@ -174,11 +175,9 @@ export function findingQueries(db: Database) {
   const grownFindings = findings(
     `AND ${noOther("o.outcome = 'finding' AND (o.finished_at, o.seq) > (r.finished_at, r.seq)")}`,
   )
-  const newer =
-    "(o.outcome = 'finding', o.finished_at, o.seq) > (r.outcome = 'finding', r.finished_at, r.seq)"
   const chain = `AND ${IS_RESULT}`
-  const incident = `${chain} AND ${noOther(`${newer} AND ${isResult('o')}`)}`
-  const run = `AND r.practice = 0 AND ${noOther(`${newer} AND o.outcome IS NOT NULL`)}`
+  const incident = `${chain} AND ${noOther(`${NEWER} AND ${isResult('o')}`)}`
+  const run = `AND r.practice = 0 AND ${noOther(`${NEWER} AND o.outcome IS NOT NULL`)}`
   const eachResult = results(chain)
   const grownResults = results(incident)
   const ofProjects = {
