@@ -26,23 +26,24 @@ const waiting = (
 )
 
 export function App() {
-  const [login, setLogin] = useState<'unknown' | 'needed' | 'fine'>('unknown')
+  const [login, setLogin] = useState<'unknown' | 'needed' | 'ended' | 'fine'>('unknown')
   const [note, setNote] = useState('')
   const queries = useQueryClient()
   useEffect(() => {
-    const needed = () => setLogin('needed')
+    const needed = () => setLogin((was) => (was === 'fine' || was === 'ended' ? 'ended' : 'needed'))
     window.addEventListener(LOGIN_NEEDED, needed)
     // Drawn in slices: menu and page at once are 90 ms of work, and what is pressed meanwhile would wait (2026-11-26).
     void enter(queries, setNote).then((fine) => startTransition(() => setLogin(fine ? 'fine' : 'needed')))
     return () => window.removeEventListener(LOGIN_NEEDED, needed)
   }, [queries])
   if (login === 'unknown') return waiting
-  if (login === 'needed')
+  if (login !== 'fine')
     return (
       <PageBoundary>
         <Suspense fallback={waiting}>
           <LoginPage
             note={note}
+            isEnded={login === 'ended'}
             onDone={() => {
               void queries.resetQueries()
               setLogin('fine')

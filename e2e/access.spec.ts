@@ -30,7 +30,9 @@ test('who may only read is told so before a form is filled in, and what a key la
   const token = new URL(daemon.loginUrl).searchParams.get('token')
   const ask = async <T>(path: string, body: unknown) =>
     (await (await daemon.call('POST', path, body, { authorization: `Bearer ${token}` })).json()) as T
-  const { secret } = await ask<{ secret: string }>('/api/keys', { name: 'reader', scopes: ['read'] })
+  const { id, secret } = await ask<{ id: string; secret: string }>('/api/keys', {
+    ...{ name: 'reader', scopes: ['read'] },
+  })
   const { ingest_key } = await ask<{ ingest_key: string }>('/api/sources', {
     ...{ name: 'app', connector: 'webhook' },
     config: { text_template: '{msg}', labels: [{ name: 'service', field: 'service', primary: true }] },
@@ -53,7 +55,7 @@ test('who may only read is told so before a form is filled in, and what a key la
   await expect(page.getByRole('heading', { name: 'Log in to svc' })).toBeVisible()
   await page.goto(`${daemon.url}/settings?tab=prices&token=${secret}`)
   await expect(page.getByRole('banner').getByText('Scope: read')).toBeVisible()
-  const alert = page.getByRole('alert').filter({ hasText: 'Couldn’t load prices' })
+  const alert = page.getByRole('alert').filter({ hasText: 'Not shown: prices.' })
   await expect(alert).toContainText(
     'Your key lacks the scope admin: log out, and log in with one that has it',
   )
@@ -74,6 +76,7 @@ test('who may only read is told so before a form is filled in, and what a key la
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
     await expect(stillLoading(page)).toHaveCount(0)
     await expect(acts.filter({ hasText: act })).toHaveCount(0)
+    await expect(acts.filter({ hasText: 'Add a model provider' })).toHaveCount(0)
   }
   for (const path of ['triggers', 'sources', 'mcp-servers', 'projects']) {
     await goTo(page, `${daemon.url}/${path}/new`)
@@ -91,6 +94,10 @@ test('who may only read is told so before a form is filled in, and what a key la
   await goTo(page, `${daemon.url}/triggers/errs?tab=edit`)
   await expect(page.getByRole('combobox', { name: 'Kind of condition' })).toBeDisabled()
   await expect(page.getByLabel('Timeline window')).toBeDisabled()
+  await expect(page.getByRole('heading', { name: 'Backtest' })).toBeVisible()
+  await expect(page.getByLabel('Threshold as a number')).toHaveCount(0)
+  await expect(page.getByRole('tab', { name: 'Definition' })).toBeVisible()
+  await expect(page.getByRole('tab', { name: 'Edit' })).toHaveCount(0)
   await goTo(page, `${daemon.url}/agents/look?tab=edit`)
   await expect(page.getByLabel('Prompt')).toBeDisabled()
   await expect(page.getByLabel('Prompt')).toHaveValue('Look.')
@@ -133,9 +140,13 @@ test('who may only read is told so before a form is filled in, and what a key la
   await page.keyboard.press('Escape')
   // In place of what cannot be read stands no gap of a screen.
   await goTo(page, `${daemon.url}/settings?tab=agents`)
-  const refused = page.getByRole('alert').filter({ hasText: 'Couldn’t load the clients' })
+  const refused = page.getByRole('alert').filter({ hasText: 'Not shown: the clients.' })
   await expect(refused).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Limits of agents' })).toBeInViewport()
+  await daemon.call('DELETE', `/api/keys/${id}`, undefined, { authorization: `Bearer ${token}` })
+  await page.getByRole('link', { name: 'Triggers' }).click()
+  await expect(page.getByRole('heading', { name: 'Log in to svc' })).toBeVisible()
+  await expect(page.getByText('the session ended, or its key was revoked')).toBeVisible()
   await daemon.stop()
 })
 

@@ -291,7 +291,7 @@ test.describe('each with parts of its own', () => {
     await expect(page.getByText('handled by')).toBeVisible()
   })
 
-  test('findings of all projects are whole as far back as they go, lead to older ones, and say that they could not be read', async ({
+  test('findings of all projects are one list, asked for at once and in pages, and say that they could not be read', async ({
     page,
     daemon,
   }) => {
@@ -307,25 +307,30 @@ test.describe('each with parts of its own', () => {
       })
     await record(busy!, 'oldest')
     await record(calm!, 'calm')
-    for (let n = 0; n < 20; n++) await record(busy!, `busy-${n}`)
+    for (let n = 0; n < 49; n++) await record(busy!, `busy-${n}`)
 
-    await page.route(`**/projects/${calm}/results?*`, (route) =>
+    await page.route('**/api/findings?*', (route) =>
       route.fulfill({ status: 500, json: { status: 500, detail: 'The disk is on fire.' } }),
     )
     await page.goto(`${daemon.url}/findings?project=${calm}`)
     const alert = page.getByRole('alert').filter({ hasText: 'Couldn’t load findings' })
     await expect(alert).toContainText('The disk is on fire.')
     await expect(page.getByText('No findings yet')).toHaveCount(0)
-    await page.unroute(`**/projects/${calm}/results?*`)
+    await page.unroute('**/api/findings?*')
     await alert.getByRole('button', { name: 'Try again' }).click()
     await expect(page.getByRole('heading', { name: 'calm fails' })).toBeVisible()
 
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url())
+      if (/\/(results|findings)$/.test(pathname) && pathname.startsWith('/api/')) asked.push(pathname)
+    })
     await goTo(page, `${daemon.url}/findings`)
     await expect(page.getByRole('heading', { name: 'busy-0 fails' })).toBeVisible()
-    // It is older than the last that is read of Busy, which has more.
-    await expect(page.getByRole('heading', { name: 'calm fails' })).toHaveCount(0)
-    await page.getByRole('main').getByRole('link', { name: 'Busy', exact: true }).click()
+    await expect(page.getByRole('heading', { name: 'calm fails' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'oldest fails' })).toHaveCount(0)
     await page.getByRole('button', { name: 'Show older findings' }).click()
     await expect(page.getByRole('heading', { name: 'oldest fails' })).toBeVisible()
+    expect(new Set(asked)).toEqual(new Set(['/api/findings']))
   })
 })

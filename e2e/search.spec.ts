@@ -5,7 +5,7 @@ import { goTo } from './go.ts'
 
 const HALF = 50_050
 
-test('a search that stopped says so, and goes on back until it has found the rest', async ({
+test('a search that found nothing goes on back by itself until it is stopped, and then when it is told to', async ({
   page,
   daemon,
 }) => {
@@ -27,9 +27,32 @@ test('a search that stopped says so, and goes on back until it has found the res
     const fine = await post(Array.from({ length: HALF }, (_, n) => `fine ${half}.${n}`))
     expect(fine.status).toBe(202)
   }
+  let isStopped = (): void => {}
+  const stopped = new Promise<void>((resolve) => {
+    isStopped = resolve
+  })
+  let first: unknown
+  await page.route(
+    '**/read',
+    async (route) => {
+      if (first) {
+        await stopped
+        return route.fulfill({ json: first })
+      }
+      const response = await route.fetch()
+      first = await response.json()
+      return route.fulfill({ response })
+    },
+    { times: 2 },
+  )
   await goTo(page, `${daemon.url}/explore?l=service%3Dshop&q=declined`)
-  await expect(page.getByText('The search stopped before the start of the window')).toBeVisible()
+  await expect(page.getByText('Searching further back')).toBeVisible()
+  await expect(page.getByText('Searched 100k events')).toBeVisible()
   await expect(page.getByText('Nothing found so far')).toBeVisible()
+  await page.getByRole('button', { name: 'Stop', exact: true }).click()
+  isStopped()
+  await expect(page.getByText('The search stopped before the start of the window')).toBeVisible()
+  await expect(page.getByText('Searched 200k events')).toBeVisible()
   await page.getByRole('button', { name: 'Search further back' }).click()
   await expect(page.getByText('card declined, the first')).toBeVisible()
   await expect(page.getByText('The search stopped before the start of the window')).toBeHidden()
@@ -49,6 +72,9 @@ test('a search that stopped says so, and goes on back until it has found the res
   await expect(page.getByText('1 event', { exact: true })).toBeHidden()
   goOn()
   await expect(page.getByText('1 event', { exact: true })).toBeVisible()
+  // Nobody stops this one.
+  await expect(page.getByText('card declined, the first')).toBeVisible()
+  await expect(page.getByText('1 event, all of this window')).toBeVisible()
 })
 
 test('an event that is stored after Explore was read, and before its tail listens, is shown', async ({

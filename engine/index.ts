@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 
 export type { AskCaller } from './agents/ask/calls.ts'
-export type { FindingsAsked, ResultsAsked } from './agents/findings.ts'
+export type { AllFindingsAsked, FindingsAsked, ResultsAsked } from './agents/findings.ts'
 export type { ModelEnvironment } from './agents/models/providers.ts'
 export {
   parseTraceHeaders,

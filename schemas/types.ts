@@ -1086,6 +1086,121 @@ export interface AggregateCondition {
    */
   resolve?: true | string
 }
+/** What agents found in all projects, newest first. */
+export interface AllFindingsResult {
+  findings: {
+    /** Project it is of; where it is of several, one of them. */
+    project: {
+      /** Id. */
+      id: string
+      /** Name. */
+      name: string
+    }
+    result: ProjectResult
+  }[]
+  /** Pass as before to go on. */
+  next_before: string | null
+}
+/** What the agents found: one per chain of runs. */
+export interface ProjectResult {
+  /** Run id. */
+  id: string
+  /** When. */
+  at: string
+  /** Entity. */
+  entity: string
+  /** Label of the entity. */
+  label: string
+  /** action or no_action. */
+  kind: 'action' | 'no_action'
+  /** Headline. */
+  headline: string
+  /** Start of the note. */
+  summary: string
+  /** Next step. */
+  next_step: string | null
+  /** Verdict. */
+  verdict: string | null
+  /** Agents. */
+  chain: string[]
+  /** Cost, US dollars; null: not priced. */
+  cost_usd: number | null
+  /** Who marked it handled and when; null: nobody. */
+  handled: null | {
+    /** When. */
+    at: string
+    /** Who. */
+    by: string
+  }
+  /** Whether a person marked it right, wrong or partly right; null: nobody did. */
+  mark: null | FindingMark
+  /** Recorded by an outside agent. */
+  external: boolean
+  /** A practice run. */
+  practice: boolean
+  /** How many of its claims hold; null: none were made. */
+  claims: null | {
+    /** That hold. */
+    held: number
+    /** All. */
+    total: number
+  }
+  /** What was found of its incident so far, in this project; null: nothing was. */
+  incident: null | FindingIncident
+}
+/** Whether a finding is right, as somebody marked it afterwards. */
+export interface FindingMark {
+  /** right; wrong; partly: some of it is right. */
+  mark: 'right' | 'wrong' | 'partly'
+  /** What the marker adds. */
+  note: string | null
+  /** Id of the event that was the true cause; null: not said. */
+  cause: string | null
+  /** When. */
+  at: string
+  /** Who. */
+  by: string
+}
+/**
+ * What was found of one incident so far, as one that grows, whether or not an incident was opened that people handle. Which runs are of one: those that one trigger woke for one entity, until that was quiet for its cooldown and its context window together; of an incident that people handle, all that it woke.
+ */
+export interface FindingIncident {
+  /**
+   * Of a finding, result or run: the run that its first chain began with, which is no id of GET /api/incidents. Of an incident that people handle its id.
+   */
+  id: string
+  /** First finding. */
+  first_seen: string
+  /** Last finding. */
+  updated: string
+  /** When a run of it last concluded, one that found nothing new too. */
+  looked_at: string
+  /** Runs that looked at it and concluded, those that found nothing new too. */
+  runs: number
+  /** Findings of it. */
+  findings: number
+  /**
+   * Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.
+   */
+  verdicts: string[]
+  /** Its findings, newest first, 50 at most. */
+  notes: {
+    /** Run id. */
+    run_id: string
+    /** The finding on the timeline. */
+    event_id: string | null
+    /** When. */
+    at: string
+    /** Who found it. */
+    agent: string
+    /** Entity it was concluded of. */
+    entity: string
+    /** Verdict. */
+    verdict: string | null
+    /** Headline. */
+    headline: string
+  }[]
+}
 /** Answer of cancelling a turn. */
 export interface AskCancelled {
   /** It is no longer answered. */
@@ -5295,59 +5410,6 @@ export interface FindingCreated {
    * Items: One of them.
    */
   notices: string[]
-}
-/**
- * What was found of one incident so far, as one that grows, whether or not an incident was opened that people handle. Which runs are of one: those that one trigger woke for one entity, until that was quiet for its cooldown and its context window together; of an incident that people handle, all that it woke.
- */
-export interface FindingIncident {
-  /**
-   * Of a finding, result or run: the run that its first chain began with, which is no id of GET /api/incidents. Of an incident that people handle its id.
-   */
-  id: string
-  /** First finding. */
-  first_seen: string
-  /** Last finding. */
-  updated: string
-  /** When a run of it last concluded, one that found nothing new too. */
-  looked_at: string
-  /** Runs that looked at it and concluded, those that found nothing new too. */
-  runs: number
-  /** Findings of it. */
-  findings: number
-  /**
-   * Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.
-   */
-  verdicts: string[]
-  /** Its findings, newest first, 50 at most. */
-  notes: {
-    /** Run id. */
-    run_id: string
-    /** The finding on the timeline. */
-    event_id: string | null
-    /** When. */
-    at: string
-    /** Who found it. */
-    agent: string
-    /** Entity it was concluded of. */
-    entity: string
-    /** Verdict. */
-    verdict: string | null
-    /** Headline. */
-    headline: string
-  }[]
-}
-/** Whether a finding is right, as somebody marked it afterwards. */
-export interface FindingMark {
-  /** right; wrong; partly: some of it is right. */
-  mark: 'right' | 'wrong' | 'partly'
-  /** What the marker adds. */
-  note: string | null
-  /** Id of the event that was the true cause; null: not said. */
-  cause: string | null
-  /** When. */
-  at: string
-  /** Who. */
-  by: string
 }
 /** A finding recorded in a project. */
 export interface Finding {
@@ -10294,53 +10356,6 @@ export interface ProjectResultDetail {
   /** What was found of its incident so far, in this project; null: nothing was. */
   incident: null | FindingIncident
 }
-/** What the agents found: one per chain of runs. */
-export interface ProjectResult {
-  /** Run id. */
-  id: string
-  /** When. */
-  at: string
-  /** Entity. */
-  entity: string
-  /** Label of the entity. */
-  label: string
-  /** action or no_action. */
-  kind: 'action' | 'no_action'
-  /** Headline. */
-  headline: string
-  /** Start of the note. */
-  summary: string
-  /** Next step. */
-  next_step: string | null
-  /** Verdict. */
-  verdict: string | null
-  /** Agents. */
-  chain: string[]
-  /** Cost, US dollars; null: not priced. */
-  cost_usd: number | null
-  /** Who marked it handled and when; null: nobody. */
-  handled: null | {
-    /** When. */
-    at: string
-    /** Who. */
-    by: string
-  }
-  /** Whether a person marked it right, wrong or partly right; null: nobody did. */
-  mark: null | FindingMark
-  /** Recorded by an outside agent. */
-  external: boolean
-  /** A practice run. */
-  practice: boolean
-  /** How many of its claims hold; null: none were made. */
-  claims: null | {
-    /** That hold. */
-    held: number
-    /** All. */
-    total: number
-  }
-  /** What was found of its incident so far, in this project; null: nothing was. */
-  incident: null | FindingIncident
-}
 /** A skill in the list of a project. */
 export interface ProjectSkill {
   /** Name. */
@@ -14224,6 +14239,7 @@ export interface SchemaTypes {
   'agent.json': Agent
   'agents-result.json': AgentsResult
   'aggregate-condition.json': AggregateCondition
+  'all-findings-result.json': AllFindingsResult
   'ask-cancelled.json': AskCancelled
   'ask-frame.json': AskFrame
   'ask-proposal.json': AskProposal

@@ -270,6 +270,8 @@ export const takeOverProject = 'POST /api/projects/{id}/takeover' as Call<T.Proj
 export const releaseProject = 'POST /api/projects/{id}/release' as Call<T.Project, { id: string }>
 /** Projects that a crew or a person holds, or just handed back. */
 export const listHeldProjects = 'GET /api/crew/projects' as Call<T.CrewProjectsResult>
+/** What agents found in all projects, newest first: one per incident, or per chain of runs. */
+export const listAllFindings = 'GET /api/findings' as Call<T.AllFindingsResult, { project?: string; agent?: string; entity?: string; since?: string; show?: 'findings' | 'all'; by?: 'chain' | 'incident'; mark?: 'right' | 'wrong' | 'partly' | 'any' | 'none'; before?: string; limit?: number }>
 /** What the project does, in sentences. */
 export const getOutline = 'GET /api/projects/{id}/outline' as Call<T.ProjectOutline, { id: string }>
 /** Whether the project works, and what to do. */

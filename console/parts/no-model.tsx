@@ -3,6 +3,7 @@ import { Anchor, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { api, keys } from '../client.ts'
+import { Acts } from './may.tsx'
 import { useIsNoModelSaid } from './shell.tsx'
 
 /** @returns whether models can be called; undefined while it is read */
@@ -21,7 +22,10 @@ export function NoModel({ so }: { so: string }) {
   if (useHasModel() !== false || isSaid) return null
   return (
     <Text size="sm" role="status">
-      No model provider is set. {so} <AddModel />
+      No model provider is set. {so}{' '}
+      <Acts>
+        <AddModel />
+      </Acts>
     </Text>
   )
 }

@@ -2,6 +2,7 @@
 import { Tabs } from '@mantine/core'
 import { type ReactNode, useLayoutEffect, useRef } from 'react'
 import { type Tab, useTab } from '../lib/use-tab.ts'
+import { useMay } from './may.tsx'
 
 export interface PageTab extends Tab {
   content: ReactNode
@@ -28,9 +29,13 @@ export function PageTabs({
   )
 }
 
-/** Tabs in one row, which scrolls where it is wider than its place; the one that is chosen is in view. */
+/**
+ * Tabs in one row, which scrolls where it is wider than its place; the one that is chosen is in view. That of a form is
+ * named by what it shows to whoever may not change it.
+ */
 export function TabRow({ tabs, chosen }: { tabs: readonly Tab[]; chosen: string }) {
   const row = useRef<HTMLDivElement>(null)
+  const may = useMay()
   useLayoutEffect(() => {
     const list = row.current!
     const tab = list.querySelector<HTMLElement>(`[data-tab="${chosen}"]`)
@@ -41,7 +46,7 @@ export function TabRow({ tabs, chosen }: { tabs: readonly Tab[]; chosen: string 
     <Tabs.List ref={row} mb="md" className="tab-row">
       {tabs.map(({ value, label }) => (
         <Tabs.Tab key={value} value={value} data-tab={value}>
-          {label}
+          {value === 'edit' && !may ? 'Definition' : label}
         </Tabs.Tab>
       ))}
     </Tabs.List>

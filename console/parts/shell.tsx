@@ -12,6 +12,7 @@ import { lazyFrom } from '../lib/chunks.ts'
 import { zoneName } from '../lib/time.ts'
 import { useIsPhone } from '../lib/use-is-phone.ts'
 import { DemoBar } from './demo-bar.tsx'
+import { Acts } from './may.tsx'
 import { MenuEntries } from './menu.tsx'
 import { Boundary } from './page-boundary.tsx'
 import { paletteDoor } from './palette-door.ts'
@@ -231,11 +232,11 @@ function HealthBanner() {
     <>
       {text.charAt(0).toUpperCase() + text.slice(1)}
       {!isError && NO_MODEL.test(text) && (
-        <>
+        <Acts>
           {'. '}
           {/* By itself: with parts/no-model.tsx the shell would load more of the kit. */}
           <Link to="/settings?tab=providers">Add a model provider</Link>
-        </>
+        </Acts>
       )}
     </>
   )

@@ -33,6 +33,13 @@ export function Failed({
   const status = error instanceof ApiError ? error.status : undefined
   // What is gone stays gone: its list has what there is.
   const list = status === 404 ? menuPageOf(pathname) : undefined
+  // Nothing failed: it is for others to see.
+  if (what && status === 403)
+    return (
+      <Text size="sm" c="dimmed" role="alert">
+        <b>Not shown: {what}.</b> {error.message}
+      </Text>
+    )
   return (
     <Alert
       color={status === 403 ? 'gray' : 'red'}

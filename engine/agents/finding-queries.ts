@@ -5,7 +5,7 @@
  * it, and holds the words that are quoted, the number that is named, or the two numbers that are compared. A claim
  * that gives nothing to compare may be right, and is unproved.
  */
-import { headlineOf, textOfMarkdown } from '../../schemas/plain-text.ts'
+import { headlineOf } from '../../schemas/plain-text.ts'
 import { countWords } from '../../schemas/plain-words.ts'
 import type {
   CheckedClaim,
@@ -95,6 +95,13 @@ interface FindingFilter {
   limit: number
 }
 
+/** The same of several projects, their ids as a JSON list, between two instants. */
+export type FindingsFilter = Omit<FindingFilter, 'project'> & {
+  projects: string
+  since: number
+  until: number
+}
+
 export type MarkFilter = FindingMark['mark'] | 'any' | 'none'
 
 export type FindingQueries = ReturnType<typeof findingQueries>
@@ -103,12 +110,17 @@ const COLUMNS = `r.id AS run_id, r.agent, r.entity, r.label, r.trigger_name, r.o
   r.next_step, r.note AS finding, r.woken_by = 'external' AS external, r.practice, r.finished_at AS at, r.event_id,
   r.verified_ok, r.verified_total, r.handled_at, r.handled_by, r.incident, r.mark, r.mark_note,
   r.mark_cause, r.marked_at, r.marked_by`
-const NARROWED = `p.project = @project AND (@agent IS NULL OR r.agent = @agent)
+const NARROWED = `(@agent IS NULL OR r.agent = @agent)
   AND (@entity IS NULL OR r.entity = @entity)
   AND (@mark IS NULL OR CASE @mark WHEN 'any' THEN r.mark IS NOT NULL WHEN 'none' THEN r.mark IS NULL
     ELSE r.mark = @mark END)
   AND (@before_at IS NULL OR (r.finished_at, r.id) < (@before_at, @before_id))`
 const FROM = 'FROM run_projects p JOIN runs r ON r.id = p.run_id'
+const OF_PROJECT = `${FROM} WHERE p.project = @project`
+/** Down the index of when runs ended: only so far as a page reaches. */
+const OF_PROJECTS = `FROM runs r CROSS JOIN run_projects p ON p.run_id = r.id
+  WHERE p.project IN (SELECT value FROM json_each(@projects)) AND r.finished_at BETWEEN @since AND @until
+    AND r.outcome IS NOT NULL`
 /**
  * One result per chain and project: of the last run in that project that concluded, and none while one of
  * them is at work. Projects that share a chain's first agent may go on with it in different ways.
@@ -124,6 +136,7 @@ const noOther = (more: string) => `NOT EXISTS (
   WHERE o.incident = r.incident AND o.practice = r.practice AND o.id <> r.id
     AND (@agent IS NULL OR o.agent = @agent) AND (@entity IS NULL OR o.entity = @entity) AND ${more})`
 
+const NEWER = "(o.outcome = 'finding', o.finished_at, o.seq) > (r.outcome = 'finding', r.finished_at, r.seq)"
 /** Results of a project that ended at or after an instant, practice left out. */
 const SINCE = `WHERE p.project = @project AND r.finished_at >= @at AND r.practice = 0 AND ${IS_RESULT}`
 
@@ -151,22 +164,27 @@ export function findingQueries(db: Database) {
   const NEWEST = 'ORDER BY r.finished_at DESC, r.id DESC LIMIT @limit'
   const findings = (more: string) =>
     db.prepare<FindingFilter, FindingRow>(
-      `SELECT ${COLUMNS} ${FROM} WHERE ${NARROWED} AND r.outcome = 'finding' AND r.practice = 0 ${more} ${NEWEST}`,
+      `SELECT ${COLUMNS} ${OF_PROJECT} AND ${NARROWED} AND r.outcome = 'finding' AND r.practice = 0 ${more} ${NEWEST}`,
     )
-  const results = (more: string) =>
-    db.prepare<FindingFilter & { findings: number }, ResultRow>(
-      `SELECT ${COLUMNS}, ${chainOf()} ${FROM}
-       WHERE ${NARROWED} AND ${IS_RESULT} AND (@findings = 0 OR r.outcome = 'finding') ${more} ${NEWEST}`,
+  const results = <F extends object = FindingFilter>(more: string, of = OF_PROJECT) =>
+    db.prepare<F & { findings: 0 | 1 }, ResultRow & { project: string }>(
+      `SELECT ${COLUMNS}, ${chainOf()}, p.project ${of} AND ${NARROWED}
+         AND (@findings = 0 OR r.outcome = 'finding') ${more} ${NEWEST}`,
     )
   const eachFinding = findings('')
   const grownFindings = findings(
     `AND ${noOther("o.outcome = 'finding' AND (o.finished_at, o.seq) > (r.finished_at, r.seq)")}`,
   )
-  const eachResult = results('')
-  const grownResults = results(
-    `AND ${noOther(`(o.outcome = 'finding', o.finished_at, o.seq) > (r.outcome = 'finding', r.finished_at, r.seq)
-       AND ${isResult('o')}`)}`,
-  )
+  const chain = `AND ${IS_RESULT}`
+  const incident = `${chain} AND ${noOther(`${NEWER} AND ${isResult('o')}`)}`
+  const run = `AND r.practice = 0 AND ${noOther(`${NEWER} AND o.outcome IS NOT NULL`)}`
+  const eachResult = results(chain)
+  const grownResults = results(incident)
+  const ofProjects = {
+    chain: results<FindingsFilter>(chain, OF_PROJECTS),
+    incident: results<FindingsFilter>(incident, OF_PROJECTS),
+    run: results<FindingsFilter>(run, OF_PROJECTS),
+  }
   const claims = db.prepare<[string], string | null>('SELECT claims FROM runs WHERE id = ?').pluck()
   const incidents = incidentQueries(db)
   const since = db.prepare<{ project: string; at: number }, Pick<ProjectToday, 'found' | 'looked_at'>>(
@@ -214,6 +232,9 @@ export function findingQueries(db: Database) {
       (isGrown ? grownFindings : eachFinding).all(filter),
     results: (filter: FindingFilter, onlyFindings: boolean, isGrown: boolean) =>
       (isGrown ? grownResults : eachResult).all({ ...filter, findings: onlyFindings ? 1 : 0 }),
+    /** A run in several of the projects is a row of each. @param by run: of each incident the newest run that concluded */
+    ofProjects: (filter: FindingsFilter, onlyFindings: boolean, by: 'chain' | 'incident' | 'run') =>
+      ofProjects[by].all({ ...filter, findings: onlyFindings ? 1 : 0 }),
     /** What was found of its incident in a project; null: nothing was, or it is practice. */
     incident: ({ incident, practice }: FindingRow, project: string) =>
       practice ? null : incidents.of(incident, [project]),
@@ -389,18 +410,6 @@ function grownQueries<Id extends string | number>(db: Database, of: string) {
       }
     },
   }
-}
-
-/* What a note says of itself where it has no headline and no next step of its own. */
-
-const NEXT_STEP_MAX = 300
-
-/** Headline of a run that found nothing and says no more. */
-export const NOTHING = 'Nothing to report'
-
-export function nextStepOf(note: string): string | null {
-  const match = /(?:^|\n)[#*\s-]*next step[s]?\**\s*:\**\s*(.+)/i.exec(note)
-  return match ? textOfMarkdown(match[1]!).slice(0, NEXT_STEP_MAX) : null
 }
 
 /** Fractions are compared as people write them. */

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { headlineOf, textOfMarkdown } from '../../schemas/plain-text.ts'
 import type {
+  AllFindingsResult,
   CheckedClaim,
   Finding,
   FindingCreate,
@@ -29,8 +30,6 @@ import {
   type FindingQueries,
   type FindingRow,
   type MarkFilter,
-  NOTHING,
-  nextStepOf,
   presentMark,
   type ResultRow,
   type ShownEvents,
@@ -231,6 +230,66 @@ export function listResults(
   }
 }
 
+/** What is asked of all projects. */
+export interface AllFindingsAsked {
+  agent?: string | undefined
+  entity?: string | undefined
+  mark?: MarkFilter | undefined
+  show?: 'findings' | 'all' | undefined
+  /** run: the newest run of each incident that concluded, of chains at work and of agents that handed over, too. */
+  by?: 'chain' | 'incident' | 'run' | undefined
+  /** Epoch ms. */
+  since?: number | undefined
+  before?: string | undefined
+  limit: number
+}
+
+/** One of several projects, with its whole note, which a page of them leaves out. */
+export type FoundInProject = AllFindingsResult['findings'][number] & { agent: string; note: string }
+
+/**
+ * What agents found in several projects, newest first; a run that is of several is told once.
+ * @param projects names by id
+ * @throws SvcError invalid
+ */
+export function listAllFindings(
+  { queries }: FindingsParts,
+  projects: ReadonlyMap<string, string>,
+  { agent, entity, mark, show = 'findings', by = 'incident', since = 0, before, limit }: AllFindingsAsked,
+): { findings: FoundInProject[]; next_before: string | null } {
+  const found = new Map<string, ResultRow & { project: string }>()
+  let at = before === undefined ? null : readCursor(before)
+  for (let isMore = true; isMore && found.size <= limit; ) {
+    const rows = queries.ofProjects(
+      {
+        ...{ agent: agent ?? null, entity: entity ?? null, mark: mark ?? null, limit: limit + 1 },
+        ...{
+          projects: JSON.stringify([...projects.keys()]),
+          since,
+          until: at?.at ?? Number.MAX_SAFE_INTEGER,
+        },
+        ...{ before_at: at?.at ?? null, before_id: at?.id ?? null },
+      },
+      show === 'findings',
+      by,
+    )
+    for (const row of rows) if (!found.has(row.run_id)) found.set(row.run_id, row)
+    const last = rows.at(-1)
+    if (last) at = { at: last.at, id: last.run_id }
+    isMore = rows.length > limit
+  }
+  const shown = [...found.values()].slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    findings: shown.map((row) => ({
+      project: { id: row.project, name: projects.get(row.project)! },
+      result: presentResult(row, queries.incident(row, row.project)),
+      ...{ agent: row.agent, note: row.finding ?? '' },
+    })),
+    next_before: found.size > limit && last ? `${last.at}.${last.run_id}` : null,
+  }
+}
+
 /** Totals since 00:00 UTC. */
 export function todayOf({ clock, queries }: FindingsParts, project: string): ProjectToday {
   const midnight = new Date(clock.now()).setUTCHours(0, 0, 0, 0)
@@ -323,6 +382,18 @@ function presentResult(row: ResultRow, incident: FindingIncident | null): Projec
     claims: row.verified_total === null ? null : { held: row.verified_ok ?? 0, total: row.verified_total },
     incident,
   }
+}
+
+/* What a note says of itself where it has no headline and no next step of its own. */
+
+const NEXT_STEP_MAX = 300
+
+/** Headline of a run that found nothing and says no more. */
+export const NOTHING = 'Nothing to report'
+
+export function nextStepOf(note: string): string | null {
+  const match = /(?:^|\n)[#*\s-]*next step[s]?\**\s*:\**\s*(.+)/i.exec(note)
+  return match ? textOfMarkdown(match[1]!).slice(0, NEXT_STEP_MAX) : null
 }
 
 function handledOf(row: FindingRow): Finding['handled'] {

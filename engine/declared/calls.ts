@@ -26,9 +26,11 @@ import type {
 } from '../../schemas/types.ts'
 import { markFinding, markWords } from '../agents/finding-queries.ts'
 import {
+  type AllFindingsAsked,
   type FindingsAsked,
   type FindingsParts,
   getResult,
+  listAllFindings,
   listFindings,
   listResults,
   markHandled,
@@ -42,6 +44,7 @@ import type { Asked, Row } from '../calls.ts'
 import { changeKindOf } from '../documents/change-sets.ts'
 import { fail, SvcError } from '../errors.ts'
 import { refuseEvent } from '../log/lifecycle.ts'
+import { parseInstant } from '../log/timeline/plan.ts'
 import { type ChangeKind, type Doc, documentOf, type Edit, type PartKind } from '../model/documents.ts'
 import type { Egress } from '../net/fetch.ts'
 import { redact } from '../net/redact.ts'
@@ -124,6 +127,18 @@ export interface CallsParts {
   agentModels(): AgentModels
   /** Newest events of a source, newest first. @throws SvcError not_found */
   newest(source: string, limit: number): Row[]
+}
+
+/** What is asked of one project, by id or name, or of all, since an instant as it is written. */
+type OfProject<Asked> = Omit<Asked, 'since'> & { project?: string | undefined; since?: string | undefined }
+
+/** Names of projects by id. @param only id or name of one; absent: all. @throws SvcError not_found */
+function namesOf(declared: Declared, only: string | undefined): Map<string, string> {
+  const stored =
+    only === undefined
+      ? declared.kinds.project.list()
+      : [declared.kinds.project.find(requireProject(declared, only))!]
+  return new Map(stored.map(({ key, doc }) => [key, String(doc.name)]))
 }
 
 const clamp = (limit: number, max: number): number => Math.min(max, Math.max(1, Math.trunc(limit)))
@@ -267,6 +282,11 @@ function projectCalls({ declared, findings, egress, agentModels, startRun }: Cal
       }),
     projectFindings: async (word: string, { limit, ...asked }: FindingsAsked) =>
       listFindings(findings, idOf(word), { ...asked, limit: clamp(limit, 200) }),
+    allFindings: async ({ project, since, limit, ...asked }: OfProject<AllFindingsAsked>) =>
+      listAllFindings(findings, namesOf(declared, project), {
+        ...{ ...asked, limit: clamp(limit, 200) },
+        since: since === undefined ? undefined : parseInstant(since, 'since'),
+      }),
     recordFinding: async (
       word: string,
       body: FindingCreate,

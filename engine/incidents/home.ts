@@ -2,7 +2,7 @@
 
 import { headlineOf } from '../../schemas/plain-text.ts'
 import type { Home, Source } from '../../schemas/types.ts'
-import { nextStepOf } from '../agents/finding-queries.ts'
+import { nextStepOf } from '../agents/findings.ts'
 import { severityOf } from '../documents/trigger.ts'
 import { CHANGE_KIND, NO_CHANGE_KIND } from '../log/brief/words.ts'
 import type { Database } from '../log/store/handle.ts'

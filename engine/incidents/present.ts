@@ -7,7 +7,7 @@
 import { headlineOf, textOfMarkdown } from '../../schemas/plain-text.ts'
 import type { Incident, IncidentActivity, TriggerSpec } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
-import { NOTHING, nextStepOf } from '../agents/finding-queries.ts'
+import { NOTHING, nextStepOf } from '../agents/findings.ts'
 import { fail } from '../errors.ts'
 import { firstSnapshot } from '../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'

@@ -31,7 +31,7 @@ async function narrowed<T extends Narrowing>(
 }
 
 /** The same of a question in the address. @throws SvcError forbidden */
-async function narrowedQuery<T extends Narrowing>(
+export async function narrowedQuery<T extends Narrowing>(
   engine: { projectCard(project: string): Promise<ProjectCard> },
   { query, project }: Pick<OperationInput<unknown, T, unknown>, 'query' | 'project'>,
 ): Promise<T> {

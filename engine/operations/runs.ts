@@ -1,6 +1,7 @@
 /** Agents at work: runs with their steps, repeated and cancelled; what an agent would be told, and cost. */
 import type { RerunRequest } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
+import { narrowedQuery } from './events.ts'
 import { isAdmin, type OperationInput, PAGED, pageOf, SCENARIO_ADVICE } from './input.ts'
 import { tagged } from './operation.ts'
 
@@ -156,6 +157,12 @@ export const runs = [
 /* What the agents of a project found, and what outside agents record in it (SPEC.md, Projects; Keys). */
 
 const resultOperation = tagged('projects')
+const MARK = {
+  type: 'string',
+  enum: ['right', 'wrong', 'partly', 'any', 'none'],
+  description: 'Only results that are marked so; any: marked at all; none: not marked.',
+} as const
+const CURSOR = { type: 'string', pattern: '^[0-9]{1,16}\\..{1,80}$' } as const
 /** Who writes on an open instance without saying a name. */
 const ANYBODY = 'open instance'
 
@@ -166,6 +173,43 @@ const fetcherOf = ({ caller }: Pick<OperationInput, 'caller'>) => ({
 })
 
 export const results = [
+  resultOperation({
+    id: 'listAllFindings',
+    route: 'GET /api/findings',
+    scope: 'read',
+    projectKey: true,
+    role: 'reader',
+    query: {
+      project: { ...WORD, description: 'Only of this project, its id or name; of all when absent.' },
+      agent: {
+        ...WORD,
+        description: 'Only what this agent concluded, where it handed over, too; practice left out.',
+      },
+      entity: { ...WORD, description: 'Only of this entity, by its value.' },
+      since: {
+        type: 'string',
+        description: 'Instant: only those that ended then or later.',
+        minLength: 1,
+        maxLength: 40,
+      },
+      show: {
+        type: 'string',
+        enum: ['findings', 'all'],
+        default: 'findings',
+        description: 'all: what found nothing, too.',
+      },
+      by: { type: 'string', enum: ['chain', 'incident'], default: 'incident' },
+      mark: MARK,
+      before: CURSOR,
+      limit: { type: 'integer', default: 50, minimum: 1, maximum: 200 },
+    },
+    answer: 'all-findings-result.json',
+    summary: 'What agents found in all projects, newest first: one per incident, or per chain of runs',
+    run: async (engine, input) => {
+      const { by, ...query } = await narrowedQuery(engine, input)
+      return engine.allFindings({ ...query, by: query.agent === undefined || by === 'chain' ? by : 'run' })
+    },
+  }),
   resultOperation({
     id: 'getOutline',
     route: 'GET /api/projects/{id}/outline',
@@ -195,12 +239,8 @@ export const results = [
     query: {
       show: { type: 'string', pattern: '^(findings|agent:.+)?$' },
       by: { type: 'string', enum: ['chain', 'incident'], default: 'chain' },
-      mark: {
-        type: 'string',
-        enum: ['right', 'wrong', 'partly', 'any', 'none'],
-        description: 'Only results that are marked so; any: marked at all; none: not marked.',
-      },
-      before: { type: 'string', pattern: '^[0-9]{1,16}\\..{1,80}$' },
+      mark: MARK,
+      before: CURSOR,
       limit: { type: 'integer', default: 20, minimum: 1 },
     },
     answer: 'results-result.json',

@@ -75,7 +75,7 @@ const ofAsk: Record<keyof AskReads, 'reads'> = {
   getProject: 'reads',
   projectOutline: 'reads',
   projectId: 'reads',
-  projectFindings: 'reads',
+  allFindings: 'reads',
   detectTemplate: 'reads',
   sourceFields: 'reads',
   sourceEvents: 'reads',

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import { callerText } from '../../../schemas/caller-words.ts'
 import { claimLine } from '../../../schemas/claim-words.ts'
-import type { Project, ProjectResult, ProjectResultDetail, ResultsResult } from '../../../schemas/types.ts'
+import type { AllFindingsResult, ProjectResult, ProjectResultDetail } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import type { Client } from '../client.ts'
 import { clientCommand, clientOf } from '../context.ts'
@@ -11,6 +11,9 @@ import { parseCount } from '../labels.ts'
 import { markText } from '../run-text.ts'
 import { type Column, escapeLine, escapeText, type Io, paint, printJson } from '../terminal.ts'
 import { type Flags, type MakeCommand, noun, rows } from '../verbs.ts'
+
+/** What the daemon answers at a time, at most. */
+const PAGE = 200
 
 type Mark = 'right' | 'wrong' | 'partly' | 'any' | 'none'
 
@@ -22,10 +25,7 @@ interface ListFlags extends Flags {
 }
 
 /** A finding with the project that it is of. */
-interface Found {
-  project: Pick<Project, 'id' | 'name'>
-  result: ProjectResult
-}
+type Found = AllFindingsResult['findings'][number]
 
 const FINDINGS: Column<Found>[] = [
   { title: 'ID', cell: ({ result }) => result.id },
@@ -62,41 +62,23 @@ function listCommand(io: Io): Command {
 async function list(io: Io, flags: ListFlags): Promise<void> {
   const limit = parseCount(flags.limit, '--limit')
   const client = clientOf(io, flags)
-  const projects = await projectsOf(client, flags.project)
-  const all: Found[] = []
-  let isMore = false
-  for (const project of projects) {
-    // A page is as long as the daemon allows.
-    let before: string | null = null
-    let left = limit
-    do {
-      const page: ResultsResult = await client.ask(calls.listResults, {
-        ...{ id: project.id, mark: flags.mark, show: flags.all ? undefined : 'findings' },
-        ...{ limit: left, before: before ?? undefined },
-      })
-      all.push(...page.results.map((result) => ({ project, result })))
-      left -= page.results.length
-      before = page.next_before
-    } while (before !== null && left > 0)
-    isMore ||= before !== null
-  }
-  isMore ||= all.length > limit
-  const shown = all.sort((a, b) => Date.parse(b.result.at) - Date.parse(a.result.at)).slice(0, limit)
+  const shown: Found[] = []
+  let before: string | null = null
+  // A page is as long as the daemon allows.
+  do {
+    const page: AllFindingsResult = await client.ask(calls.listAllFindings, {
+      ...{ project: flags.project, mark: flags.mark, show: flags.all ? 'all' : 'findings', by: 'chain' },
+      ...{ limit: Math.min(PAGE, limit - shown.length), before: before ?? undefined },
+    })
+    shown.push(...page.findings)
+    before = page.next_before
+  } while (before !== null && shown.length < limit)
   if (flags.json) {
     const findings = shown.map(({ project, result }) => ({ ...result, project: project.id }))
-    return printJson(io, JSON.stringify({ findings, is_more: isMore }))
+    return printJson(io, JSON.stringify({ findings, is_more: before !== null }))
   }
   rows(FINDINGS, 'no findings')(io, shown)
-  if (isMore) io.err(paint(io, 'dim', `the newest ${shown.length}; --limit shows more\n`))
-}
-
-/** @param only id or name; absent: all that the caller may see. @throws CliError 1: none is named so */
-async function projectsOf(client: Client, only?: string): Promise<Found['project'][]> {
-  const { projects } = await client.ask(calls.listProjects)
-  if (only === undefined) return projects
-  const one = projects.find(({ id }) => id === only) ?? projects.find(({ name }) => name === only)
-  // The daemon says it in the words of every command.
-  return [one ?? (await client.ask(calls.getProject, { id: only }))]
+  if (before !== null) io.err(paint(io, 'dim', `the newest ${shown.length}; --limit shows more\n`))
 }
 
 function showCommand(io: Io): Command {
@@ -115,7 +97,7 @@ async function find(
   client: Client,
   run: string,
 ): Promise<{ project: Found['project']; result: ProjectResultDetail }> {
-  for (const project of await projectsOf(client)) {
+  for (const project of (await client.ask(calls.listProjects)).projects) {
     const answer = await client.attempt(calls.getResult, { id: project.id, run })
     if (answer.status === 200) return { project, result: answer.read() }
     if (answer.status !== 404) throw client.refusal(answer)

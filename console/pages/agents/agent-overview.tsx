@@ -9,6 +9,7 @@ import { agentPath, triggerPath } from '../../lib/paths.ts'
 import { freshMs } from '../../lib/runs.ts'
 import { money, value } from '../../lib/time.ts'
 import { Fact } from '../../parts/fact.tsx'
+import { useMay } from '../../parts/may.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { rkeys, runs } from '../../run-client.ts'
@@ -99,7 +100,8 @@ function Wakes({
           <Text size="sm" lineClamp={3} style={{ whiteSpace: 'pre-line' }}>
             {prompt}
           </Text>
-          <Link to="?tab=edit">Edit</Link> · <Link to="?tab=preview">Preview the prompt</Link>
+          <Link to="?tab=edit">{useMay() ? 'Edit' : 'Read it whole'}</Link> ·{' '}
+          <Link to="?tab=preview">Preview the prompt</Link>
         </dd>
       </div>
     </dl>

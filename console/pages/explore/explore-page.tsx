@@ -257,6 +257,8 @@ function Picked({
         clearable
         searchable
         w={180}
+        // Long names are cut there.
+        wrapperProps={{ title: state.sources.join(', ') }}
         clearButtonProps={{ 'aria-label': 'Clear sources' }}
       />
       <MultiSelect
@@ -269,6 +271,7 @@ function Picked({
         clearable
         searchable
         w={180}
+        wrapperProps={{ title: state.types.join(', ') }}
         clearButtonProps={{ 'aria-label': 'Clear types' }}
       />
     </>
@@ -368,7 +371,7 @@ function Rows({
           ))}
         </Paper>
       )}
-      <SearchStopped timeline={timeline} />
+      <SearchStopped key={state.text} timeline={timeline} />
       {timeline.rows.length === 0 ? (
         <NoRows state={state} timeline={timeline} />
       ) : (

@@ -1,25 +1,48 @@
-/** A search that looked at as many events as one page may: how far it came, and how it goes on. */
+/**
+ * A search that looked at as many events as one page may: how far it came, and how it goes on. As long as it has found
+ * nothing it goes on by itself.
+ */
 import { Alert, Button, Group, Text } from '@mantine/core'
-import { moment } from '../../lib/time.ts'
+import { useEffect, useState } from 'react'
+import { count, moment } from '../../lib/time.ts'
 import { useNow } from '../../parts/use-now.ts'
 import type { Timeline } from './use-timeline.ts'
 
+/** Events that one page looks at, and pages that are asked for without being told to: a million events. */
+const LOOKED_AT = 100_000
+const BY_ITSELF = 10
+
 export function SearchStopped({
-  timeline: { searchedTo, isFetchingMore, loadMore },
+  timeline: { rows, searchedTo, stops, isFetchingMore, loadMore },
 }: {
   timeline: Timeline
 }) {
   const now = useNow()
+  const [isStopped, setStopped] = useState(false)
+  const goesOn = searchedTo !== null && rows.length === 0 && stops < BY_ITSELF && !isStopped
+  useEffect(() => {
+    if (goesOn && !isFetchingMore) loadMore()
+  }, [goesOn, isFetchingMore, loadMore])
   if (searchedTo === null) return null
   return (
-    <Alert color="yellow" title="The search stopped before the start of the window" style={{ flex: 'none' }}>
+    <Alert
+      color={goesOn ? 'blue' : 'yellow'}
+      title={goesOn ? 'Searching further back' : 'The search stopped before the start of the window'}
+      style={{ flex: 'none' }}
+    >
       <Group gap="sm">
         <Text size="sm" role="status">
-          Searched 100,000 events, back to {moment(Date.parse(searchedTo), now)}.
+          Searched {count(stops * LOOKED_AT)} events, back to {moment(Date.parse(searchedTo), now)}.
         </Text>
-        <Button size="compact-xs" variant="default" loading={isFetchingMore} onClick={loadMore}>
-          Search further back
-        </Button>
+        {goesOn ? (
+          <Button size="compact-xs" variant="default" onClick={() => setStopped(true)}>
+            Stop
+          </Button>
+        ) : (
+          <Button size="compact-xs" variant="default" loading={isFetchingMore} onClick={loadMore}>
+            Search further back
+          </Button>
+        )}
       </Group>
     </Alert>
   )

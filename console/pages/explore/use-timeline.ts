@@ -26,6 +26,8 @@ export interface Timeline {
   hasMore: boolean
   /** Where a search by text stopped, having looked at many events; null: it looked at all, or there is none. */
   searchedTo: string | null
+  /** Pages of such a search that stopped so. */
+  stops: number
   error: Error | null
   /** What should be known of what was read, such as a label that no event has; null: nothing. */
   notice: string | null
@@ -85,6 +87,7 @@ export function useTimeline(state: ExploreState): Timeline {
     isFetchingMore: pages.isFetchingNextPage,
     hasMore: pages.hasNextPage,
     searchedTo: pages.data?.pages.at(-1)?.searched_to ?? null,
+    stops: pages.data?.pages.filter((page) => page.searched_to).length ?? 0,
     error: pages.error,
     notice: pages.data?.pages.at(-1)?.notice ?? null,
     joined: pages.data?.pages[0]?.joined ?? NONE_JOINED,

@@ -4,10 +4,19 @@ import { useDocumentTitle } from '@mantine/hooks'
 import { type FormEvent, useState } from 'react'
 import { api } from '../../client.ts'
 
-export function LoginPage({ note, onDone }: { note: string; onDone: () => void }) {
+const ENDED = 'You were logged out: the session ended, or its key was revoked'
+
+interface Props {
+  note: string
+  /** Who was logged in is asked again. */
+  isEnded: boolean
+  onDone: () => void
+}
+
+export function LoginPage({ note, isEnded, onDone }: Props) {
   useDocumentTitle('Log in · svc')
   const [token, setToken] = useState('')
-  const [error, setError] = useState(note)
+  const [error, setError] = useState(isEnded ? ENDED : note)
   const [busy, setBusy] = useState(false)
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault()

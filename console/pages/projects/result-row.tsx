@@ -19,7 +19,7 @@ import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { VerdictChip } from '../../parts/verdict-chip.tsx'
 import { When } from '../../parts/when.tsx'
 
-export function ResultRow({ project, result }: { project: Project; result: ProjectResult }) {
+export function ResultRow({ project, result }: { project: Pick<Project, 'id'>; result: ProjectResult }) {
   const [isOpen, setOpen] = useState(false)
   const mark = useChange((handled: boolean) => declared.markHandled(project.id, result.id, handled), {
     failed: (handled) => (handled ? 'Couldn’t mark the finding handled' : 'Couldn’t reopen the finding'),
@@ -107,7 +107,7 @@ function Note({
   result,
   onClose,
 }: {
-  project: Project
+  project: Pick<Project, 'id'>
   result: ProjectResult
   onClose: () => void
 }) {

@@ -14,7 +14,7 @@ import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
 import { useShownFaults } from '../../lib/use-shown-faults.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
-import { Acts, Writable } from '../../parts/may.tsx'
+import { Acts, useMay, Writable } from '../../parts/may.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
@@ -58,6 +58,7 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
   const trial = useBacktest(definition, stored && isChanged ? storedDefinition(stored) : null, window)
   const [isNear, setNear] = useState(false)
   const known = useKnownFields(draft.sources, isNear)
+  const mayChange = useMay()
   const wrongName = stored ? undefined : nameFault(name)
   const typed = { ...faultsOf(draft), ...notifyFaults(draft), ...(wrongName ? { name: wrongName } : {}) }
   // What a save said goes first: it is about everything, a trial only about what is evaluated.
@@ -115,7 +116,7 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
             window={window}
             onWindow={setWindow}
             trial={trial}
-            {...numberOf(draft, set)}
+            {...(mayChange ? numberOf(draft, set) : {})}
           />
         </div>
       </div>

@@ -32,7 +32,7 @@ export type AskReads = Pick<
   | 'getProject'
   | 'projectOutline'
   | 'projectId'
-  | 'projectFindings'
+  | 'allFindings'
   | 'detectTemplate'
   | 'sourceFields'
   | 'sourceEvents'
@@ -170,8 +170,6 @@ const detectTemplate: ToolCallOf = async ({ key }: { key: string }, { reads }) =
 /* Tools that read what was recorded: events, what fired, what agents did and found. */
 
 const LIMIT = 20
-/** Projects whose findings are looked through when none is named. */
-const PROJECTS_MAX = 50
 const NOTE_MAX = 600
 const SAMPLED = 500
 const EVENT_MAX = 2_000
@@ -233,23 +231,19 @@ const findings: ToolCallOf = async (
   }: { project?: string; entity?: string; agent?: string; limit?: number },
   { reads },
 ) => {
-  const all = project ? [project] : (await reads.listProjects()).map(({ id }) => id)
-  const words = all.slice(0, PROJECTS_MAX)
-  const of = { entity: entityValue(entity), agent, limit }
-  const answers = await Promise.all(words.map((word) => reads.projectFindings(word, of)))
-  const byRun = new Map(answers.flatMap((one) => one.findings).map((finding) => [finding.run_id, finding]))
-  const newest = [...byRun.values()].sort((a, b) => (a.at < b.at ? 1 : -1)).slice(0, limit)
-  const findings = newest.map((found) => ({
-    ...only(found, 'run_id', 'agent', 'entity', 'verdict', 'headline', 'next_step'),
-    finding: shortened(found.finding, NOTE_MAX),
-    at: found.at,
-    claims: found.verified,
-    handled: found.handled !== null,
-    mark: found.mark?.mark ?? null,
-  }))
-  const left = all.length - words.length
+  const { findings } = await reads.allFindings({
+    ...{ project: project || undefined, entity: entityValue(entity), agent, limit },
+    by: 'run',
+  })
   return {
-    found: left ? { findings, not_looked_at: `${countWords(left, 'more project')}: name one` } : findings,
+    found: findings.map(({ result, agent, note }) => ({
+      ...{ run_id: result.id, agent, entity: result.entity, verdict: result.verdict },
+      ...{ headline: result.headline, next_step: result.next_step },
+      ...{ finding: shortened(note, NOTE_MAX), at: result.at },
+      claims: result.claims,
+      handled: result.handled !== null,
+      mark: result.mark?.mark ?? null,
+    })),
   }
 }
 

@@ -112,6 +112,31 @@ describe('a secured instance', () => {
     else if (route !== 'POST /api/session') expect([401, 403]).not.toContain(answer.status)
   })
 
+  it('lists findings of all projects, and to a project key those of its own', async () => {
+    for (const [project, as] of [
+      ['Own', tokens.project],
+      ['Elsewhere', tokens.other],
+    ] as const)
+      await door.call(
+        'POST',
+        `/api/projects/${project}/findings`,
+        { entity: 'e', finding: 'It.' },
+        door.as(as!),
+      )
+    const listed = async (as: string, query = '') => {
+      const { status, json } = await door.call('GET', `/api/findings${query}`, undefined, door.as(as))
+      const { findings } = json() as unknown as { findings?: { project: { name: string } }[] }
+      return findings?.map(({ project }) => project.name).sort() ?? status
+    }
+    expect(await listed(tokens.read!)).toEqual(['Elsewhere', 'Own'])
+    expect(await listed(tokens.read!, '?project=Own')).toEqual(['Own'])
+    expect(await listed(tokens.read!, '?project=Nowhere')).toBe(404)
+    for (const query of ['', '?project=Own', `?project=${own}`])
+      expect(await listed(tokens.reader!, query)).toEqual(['Own'])
+    expect(await listed(tokens.other!)).toEqual(['Elsewhere'])
+    expect(await listed(tokens.reader!, '?project=Elsewhere')).toBe(403)
+  })
+
   it('declares a scope for every route it serves', () => {
     const table = door.app.printRoutes({ commonPrefix: false })
     expect(table).toContain('api/sources')

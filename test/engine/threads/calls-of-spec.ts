@@ -68,6 +68,7 @@ export const READS: Record<string, (made: Made) => Said> = {
   getProjectHealth: () => ofProject(),
   listResults: () => ofProject({ query: { limit: 10 } }),
   getResult: ({ run }) => ofProject({ params: { run } }),
+  listAllFindings: () => ({ query: { limit: 10 } }),
   listFindings: () => ofProject({ query: { limit: 10 } }),
   getProjectGraph: () => ofProject(),
   // change-sets and the catalog
@@ -203,7 +204,7 @@ export const READS_BY_NAME: Record<string, (made: Made) => unknown[]> = {
   listSources: () => [],
   getTrigger: () => ['gateway-errors'],
   listTemplates: () => [],
-  projectFindings: () => ['Storefront', { limit: 10 }],
+  allFindings: () => [{ limit: 10 }],
   listRuns: () => [{ limit: 10, offset: 0 }],
   getRun: ({ run }) => [run],
   event: ({ event }) => [event],

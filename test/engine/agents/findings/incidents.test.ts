@@ -265,4 +265,12 @@ it('pages of incidents show each once, by what was asked of them', async () => {
   expect(seen).toEqual(['c2', 'b2', 'a2'])
   const { findings } = await engine.projectFindings(project, { entity: 'a', limit: 10 })
   expect(findings).toHaveLength(1)
+  const since = new Date(world.clock.at - 2 * MINUTE).toISOString()
+  const named = async (asked: object) =>
+    (await engine.allFindings({ ...asked, limit: 10 })).findings.map(({ result }) => result.entity)
+  expect(await named({ since })).toEqual(['c', 'b'])
+  expect(await named({ entity: 'b', agent: 'first-look', by: 'run' })).toEqual(['b'])
+  expect(await named({ by: 'chain' })).toEqual(['c', 'b', 'a', 'c', 'b', 'a'])
+  expect(await named({ agent: 'nobody' })).toEqual([])
+  await expect(engine.allFindings({ since: 'soon', limit: 10 })).rejects.toThrow('since must be')
 })

@@ -42,6 +42,20 @@ describe('a chain of two projects that share its first agent', () => {
       { id: second!.id, headline: 'Certificate', chain: ['first-look', 'digger'] },
     ])
     expect(theirs.results).toMatchObject([{ id: first!.id, headline: 'Odd', chain: ['first-look'] }])
+    const all: { findings: unknown[] }[] = []
+    for (let before: string | undefined; ; ) {
+      const page = await engine.allFindings({ limit: 1, before })
+      all.push(page)
+      if (page.next_before === null) break
+      before = page.next_before
+    }
+    expect(all.map(({ findings }) => findings)).toMatchObject([
+      [{ project: { id: project, name: 'Shop' }, result: { id: second!.id } }],
+      [{ project: { id: other, name: 'Other' }, result: { id: first!.id } }],
+    ])
+    // Of an agent that handed over what it found is its own; a run of two projects is told once.
+    const firsts = await engine.allFindings({ agent: 'first-look', by: 'run', limit: 10 })
+    expect(firsts.findings.map(({ result }) => result.id)).toEqual([first!.id])
     expect([mine.today, theirs.today]).toMatchObject([
       { looked_at: 1, found: 1 },
       { looked_at: 1, found: 1 },
