@@ -44,7 +44,7 @@ test('a proposal shows what it would have fired before and after, and which enti
   page,
   daemon,
 }) => {
-  await daemon.call('POST', '/api/proposals', {
+  const { id } = await daemon.ask<{ id: string }>('POST', '/api/proposals', {
     operations: [
       {
         op: 'patch',
@@ -55,7 +55,10 @@ test('a proposal shows what it would have fired before and after, and which enti
     ],
     why: 'Less noise',
   })
-  await goTo(page, `${daemon.url}/changes?tab=proposals`)
+  // Where a link of an agent or a message leads.
+  await goTo(page, `${daemon.url}/changes?proposal=${id}`)
+  await expect(page.getByRole('article')).toHaveCount(1)
+  await page.getByRole('link', { name: 'All proposals' }).click()
   await expect(section(page)).toContainText('Stored events run through the triggers')
   await shots(page, 'proposal-before')
   await section(page).getByRole('button', { name: 'Run backtest' }).click()

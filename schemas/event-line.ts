@@ -59,15 +59,19 @@ export function foldsIn(text: string): FoldInText[] {
 }
 
 const GAPS_TOLD = 5
+const GAP_SAID = {
+  paused: 'paused',
+  polls_fail: 'its polls failed',
+  storage_full: 'storage was full',
+  secret_missing: 'its signing secret was missing',
+} as const satisfies Record<SourceGap['why'], string>
 
 /** Times in which sources took nothing in, as a sentence, the newest of many; empty: there were none. */
 export function gapsSaid(gaps: readonly SourceGap[] = []): string {
   if (gaps.length === 0) return ''
   const told = gaps.slice(-GAPS_TOLD).map(({ source, why, from, to }) => {
     const when = to === null ? `since ${from}` : `from ${from} to ${to}`
-    return escapeLine(
-      `${source} took nothing in ${when} (${why === 'paused' ? 'paused' : 'its polls failed'})`,
-    )
+    return escapeLine(`${source} took nothing in ${when} (${GAP_SAID[why]})`)
   })
   const left = gaps.length - told.length
   const more = left ? `, and so it was ${countWords(left, 'more time')}` : ''

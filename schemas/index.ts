@@ -6,6 +6,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormatsModule from 'ajv-formats'
 import { schemaOf } from './all.ts'
+import { isInstant } from './instants.ts'
 import { closest, didYouMean } from './near-names.ts'
 import { patternRule } from './pattern-rules.ts'
 import { meantBy, rivalsIn, type Variant, variantsOf } from './variants.ts'
@@ -47,6 +48,7 @@ function newAjv(): Ajv {
     inlineRefs: false,
   })
   addFormats(ajv)
+  ajv.addFormat('date-time', isInstant)
   for (const keyword of annotationKeywords) ajv.addKeyword(keyword)
   return ajv
 }

@@ -23,6 +23,10 @@ function explore({ selector, sources, event_types, text }: Json, { from, to }: J
   return `/explore${query.size ? `?${query}` : ''}`
 }
 
+/** A proposal by itself, whether it is decided or not. */
+const proposal = (_args: Json, { proposal_id: id }: Json): string | null =>
+  typeof id === 'string' ? `/changes?proposal=${encodeURIComponent(id)}` : null
+
 type PathOf = (args: Json, content: Json) => string | null
 
 const PATHS: Readonly<Record<string, PathOf>> = {
@@ -48,9 +52,8 @@ const PATHS: Readonly<Record<string, PathOf>> = {
   wait_for_firing: (_args, { firing }) => page('firings', (firing as Json | null)?.dispatch_id),
   get_part: (_args, { kind, name }) =>
     isKind(kind) && kind !== 'entity' ? page(nounOfKind(kind), name) : null,
-  propose_change: () => '/changes',
-  // Decided ones are listed apart from those that are open.
-  get_proposal: (_args, { state }) => (state === 'open' ? '/changes' : `/changes?state=${state}`),
+  propose_change: proposal,
+  get_proposal: proposal,
 }
 
 /**

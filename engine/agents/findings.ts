@@ -54,6 +54,8 @@ export interface FindingsParts {
   events(ids: readonly string[], project: string | null): Row[]
   /** Whether a firing is held, and what ends it. */
   ending: Ending
+  /** Who hands over on which verdict in a project; empty too where a trigger of it watches findings, which may do it for any. */
+  handoffs(project: string): readonly { agent: string; verdict: string; to: string }[]
   /** Whether a finding of this writer answers a practice firing of the project. */
   answersPractice(project: string, writer: string): boolean
   /** Links it to the incidents it is about, inside its transaction. @returns their ids */
@@ -97,7 +99,11 @@ export async function recordFinding(
   const label = body.label ?? labelFor(parts, project, body.entity)
   const { entity, finding, verdict, headline, next_step, firing } = body
   const cited = checkCited(body, told, (ids) => parts.events(ids, fetcher.own ? project : null))
-  const notices = [...unknownEntity(parts, label, entity), ...cited.notices]
+  const notices = [
+    ...unknownEntity(parts, label, entity),
+    ...noHandoff(parts.handoffs(project), verdict, writer),
+    ...cited.notices,
+  ]
   const end =
     firing &&
     parts.ending(firing.subscription_id, { deliveryId: firing.delivery_id, lease: firing.lease }, fetcher)
@@ -152,6 +158,23 @@ export async function recordFinding(
 function unknownEntity(parts: FindingsParts, label: string, entity: string): string[] {
   if (parts.isKnownLabel(label, entity)) return []
   return [`no event has ${label}=${entity}: if that is a mistake, record it again under the right name`]
+}
+
+const HANDOFFS_TOLD = 5
+
+/** Whoever gives a verdict by which agents hand over would wait for what never begins. */
+function noHandoff(
+  handoffs: ReturnType<FindingsParts['handoffs']>,
+  verdict: string | undefined,
+  writer: string,
+): string[] {
+  if (!verdict || handoffs.length === 0) return []
+  const told = handoffs.slice(0, HANDOFFS_TOLD).map((one) => `${one.agent} on ${one.verdict} to ${one.to}`)
+  const left = handoffs.length - told.length
+  const known = `${told.join(', ')}${left ? ` and ${left} more` : ''}`
+  return [
+    `verdict ${verdict} hands over to nobody: only agents of the project do by themselves (${known}); for yours a trigger over findings does, with the filters agent = ${writer} and verdict = ${verdict}`,
+  ]
 }
 
 /** The label the entity is known by: among those of the project's sources, else the first of them. */

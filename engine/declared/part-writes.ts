@@ -2,6 +2,7 @@
  * Writes of agents, each one change-set. The trigger, the handoffs and the switch in a body are the
  * wiring of one project: the one the body names, else the one the agent was made in.
  */
+import { didYouMean } from '../../schemas/near-names.ts'
 import { listWords } from '../../schemas/plain-words.ts'
 import type {
   AgentSpec,
@@ -189,13 +190,20 @@ function stageWiring(
   let doc = projectOf(edit, project)
   if (trigger !== undefined) {
     if (trigger && !edit.has('trigger', trigger))
-      fail('invalid', `trigger: no trigger is named ${trigger}`, { field: 'trigger' })
+      fail(
+        'invalid',
+        `trigger: no trigger is named ${trigger}${didYouMean(trigger, edit.all('trigger').keys())}`,
+        { field: 'trigger' },
+      )
     doc = withWakesOf(doc, name, trigger ? [trigger] : [])
   }
   if (handoffs) {
     const rows = normaliseHandoffs(name, handoffs)
     const missing = rows.find((row) => !edit.has('agent', row.agent))
-    if (missing) fail('invalid', `handoffs: no agent is named ${missing.agent}`, { field: 'handoffs' })
+    if (missing) {
+      const near = didYouMean(missing.agent, edit.all('agent').keys())
+      fail('invalid', `handoffs: no agent is named ${missing.agent}${near}`, { field: 'handoffs' })
+    }
     doc = withHandoffsOf(doc, name, rows)
   }
   putProject(edit, project, doc)

@@ -8,7 +8,7 @@ import { accepts, type Effect, type LifecycleEvent, type Snapshot, start, step }
 import { countWords } from '../../schemas/plain-words.ts'
 import type { Caller } from '../calls.ts'
 import { fail, StartError } from '../errors.ts'
-import type { Database, Statement } from './store/handle.ts'
+import type { Database, Statement, StoreHandle } from './store/handle.ts'
 
 /** What is moved: its row, and how errors and the history call it. */
 interface LifecycleObject {
@@ -169,8 +169,8 @@ interface LifecycleQueries {
   /** @returns false when the row is no longer of that version: another change came between. */
   save(kind: Kind, id: number | string, snapshot: string, version: number): boolean
   append(entry: HistoryEntry): void
-  /** What was last remembered of the polls of a source. */
-  lastOfPolls(source: string): string | undefined
+  /** Whether a source is remembered to take nothing in for this reason. */
+  isStill(source: string, why: Fault): boolean
 }
 
 /** Statements are prepared once per connection, which every slice shares. */
@@ -198,14 +198,14 @@ function prepare(db: Database): LifecycleQueries {
   const append = db.prepare<HistoryEntry>(
     'INSERT INTO history (at, kind, object, from_state, event, to_state, actor) VALUES (@at, @kind, @object, @from, @event, @to, @actor)',
   )
-  const lastOfPolls = db
-    .prepare<[string], string>(
-      `SELECT event FROM history WHERE kind = 'source' AND object = ? AND event IN ('create', '${POLLS.fail}', '${POLLS.work}')
+  const last = db
+    .prepare<[string, string, string], string>(
+      `SELECT event FROM history WHERE kind = 'source' AND object = ? AND event IN ('create', 'delete', ?, ?)
        ORDER BY id DESC LIMIT 1`,
     )
     .pluck()
   return {
-    lastOfPolls: (source) => lastOfPolls.get(source),
+    isStill: (source, why) => last.get(source, why, FAULTS[why]) === why,
     read: (kind, id) => tables[kind].read.get(id),
     save: (kind, id, snapshot, version) => tables[kind].save.run(snapshot, id, version).changes === 1,
     append: (entry) => {
@@ -262,38 +262,106 @@ export function carryOut<T>(kind: string, executors: Executors<T>, asked: readon
  * as of an instant, so that the same question has the same answer later.
  */
 
-/** Polls of a source fail from then on, and work again: no events of its machine, which only people move. */
-const POLLS = { fail: 'polls_fail', work: 'polls_work' } as const
+/**
+ * Why a source takes nothing in although nobody paused it, with what is written down once that is over: no events of its
+ * machine, which only people move.
+ */
+const FAULTS = {
+  polls_fail: 'polls_work',
+  storage_full: 'storage_free',
+  secret_missing: 'secret_there',
+} as const
+
+type Fault = keyof typeof FAULTS
 
 const SERVICE: Caller = { id: 'svc', name: 'svc' }
 
-/** Remembers once that polls of a source fail, or that they work again; in the transaction that notes the poll. */
-export function recordPolls(db: Database, name: string, how: keyof typeof POLLS, at: number): void {
-  const { lastOfPolls, append } = lifecycleQueries(db)
-  const isFailing = lastOfPolls(name) === POLLS.fail
-  if (isFailing === (how === 'fail')) return
+/** Remembers once that a source takes nothing in, or that it does again; in the transaction of what shows it. */
+export function recordFault(db: Database, name: string, why: Fault, isSo: boolean, at: number): void {
+  const { isStill, append } = lifecycleQueries(db)
+  if (isStill(name, why) === isSo) return
   append({
     at,
     kind: 'source',
     object: name,
     from: 'active',
-    event: POLLS[how],
+    event: isSo ? why : FAULTS[why],
     to: 'active',
     actor: actorOf(SERVICE),
   })
 }
 
+/** What a source refuses, and why: what was sent then is lost, or comes later. */
+interface Refusal {
+  sourceId: number
+  why: 'storage_full' | 'secret_missing'
+}
+
+/** Which sources refuse all that is sent to them: remembered with the first that is refused, until they take it again. */
+export class Refusals {
+  private added: Refusal[] = []
+  /** Those that are remembered. */
+  private readonly open = new Map<string, Refusal>()
+
+  /** @param nameOf the name of a source that is there. @param sources those that are there */
+  constructor(
+    private readonly store: Pick<StoreHandle, 'db' | 'tx'>,
+    private readonly nameOf: (sourceId: number) => string | undefined,
+    sources: readonly { id: number; name: string }[],
+  ) {
+    const { isStill } = lifecycleQueries(store.db)
+    for (const { id: sourceId, name } of sources)
+      for (const why of ['storage_full', 'secret_missing'] as const)
+        if (isStill(name, why)) this.open.set(keyOf({ sourceId, why }), { sourceId, why })
+  }
+
+  /** Something was refused; `write` writes it down. */
+  add(refusal: Refusal): void {
+    if (!this.open.has(keyOf(refusal))) this.added.push(refusal)
+  }
+
+  /**
+   * Writes down what began or is over, in a transaction of its own.
+   * @param at epoch ms. @param isSo whether a source refuses everything for that reason now
+   */
+  write(at: number, isSo: (refusal: Refusal) => boolean): void {
+    if (this.added.length === 0 && this.open.size === 0) return
+    const begun = this.added.filter(isSo)
+    this.added = []
+    const over = [...this.open.values()].filter((refusal) => !isSo(refusal))
+    if (begun.length === 0 && over.length === 0) return
+    this.store.tx(() => {
+      for (const refusal of begun) this.record(refusal, true, at)
+      for (const refusal of over) this.record(refusal, false, at)
+    })
+    for (const refusal of begun) this.open.set(keyOf(refusal), refusal)
+    for (const refusal of over) this.open.delete(keyOf(refusal))
+  }
+
+  private record({ sourceId, why }: Refusal, isSo: boolean, at: number): void {
+    const name = this.nameOf(sourceId)
+    // What is deleted has no gaps from then on.
+    if (name !== undefined) recordFault(this.store.db, name, why, isSo, at)
+  }
+}
+
+const keyOf = ({ sourceId, why }: Refusal): string => `${why} ${sourceId}`
+
 /** A time in which a source took nothing in, epoch ms. */
 export interface Gap {
   source: string
-  why: 'paused' | 'polls_fail'
+  why: 'paused' | Fault
   from: number
   /** Null: it goes on. */
   to: number | null
 }
 
-const BEGINS: Readonly<Record<string, Gap['why']>> = { pause: 'paused', [POLLS.fail]: 'polls_fail' }
-const ENDS: Readonly<Record<string, Gap['why']>> = { resume: 'paused', [POLLS.work]: 'polls_fail' }
+const GAPS = Object.entries({ pause: 'resume', ...FAULTS }).map(([begins, ends]) => ({
+  ...{ begins, ends },
+  why: (begins === 'pause' ? 'paused' : begins) as Gap['why'],
+}))
+const BEGINS = new Map(GAPS.map(({ begins, why }) => [begins, why]))
+const ENDS = new Map<string, Gap['why']>(GAPS.map(({ ends, why }) => [ends, why]))
 
 /** The gaps of all sources, read again where the history has more of them. */
 export class SourceGaps {
@@ -334,9 +402,10 @@ export class SourceGaps {
       const own = found.get(object) ?? []
       // Another source of that name, which has a past of its own.
       found.set(object, event === 'create' ? [] : own)
-      if (BEGINS[event]) own.push({ source: object, why: BEGINS[event], from: at, to: null })
+      const why = BEGINS.get(event)
+      if (why) own.push({ source: object, why, from: at, to: null })
       for (const gap of own)
-        if (gap.to === null && (ENDS[event] === gap.why || event === 'delete')) gap.to = at
+        if (gap.to === null && (ENDS.get(event) === gap.why || event === 'delete')) gap.to = at
     }
     this.gaps = [...found].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, own]) => own)
   }

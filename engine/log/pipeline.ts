@@ -15,7 +15,7 @@ import type { KnownLabels } from './ingest/packed.ts'
 import { type PreparedBody, practised, prepareBody, type Untimed } from './ingest/prepare.ts'
 import { verifySignature } from './ingest/signature.ts'
 import { untimedNotice } from './ingest/time.ts'
-import { acceptedIn } from './lifecycle.ts'
+import { acceptedIn, Refusals } from './lifecycle.ts'
 import {
   type AppendedBatch,
   type Appender,
@@ -56,7 +56,7 @@ interface PipelineParts {
   store: OpenStore
   clock: Clock
   stamp: Stamp
-  sources: Pick<Sources, 'byIngestKey'>
+  sources: Pick<Sources, 'byIngestKey' | 'byId' | 'live'>
   appender: Appender
   idempotency: Idempotency
   capacity: Capacity
@@ -117,9 +117,12 @@ interface Ready extends PreparedBody {
 
 export class Pipeline {
   private readonly counters: PipelineCounters
+  private readonly refusals: Refusals
 
   constructor(private readonly parts: PipelineParts) {
     this.counters = parts.counters
+    const { store, sources } = parts
+    this.refusals = new Refusals(store, (id) => sources.byId(id)?.name, sources.live())
   }
 
   /**
@@ -134,8 +137,24 @@ export class Pipeline {
     const due = ready.filter((r): r is Ready => !(r instanceof SvcError))
     const answers = due.length === 0 ? new Map<Ready, IngestResult>() : this.commit(due, beside)
     // Whoever was refused finds why in the next list of sources.
-    if (due.length < calls.length) capacity.refusal(clock.now())
+    this.noteRefusals(due.length < calls.length ? capacity.refusal(clock.now()) : full)
     return ready.map((r) => (r instanceof SvcError ? r : answers.get(r)!))
+  }
+
+  /**
+   * Remembers which sources refuse everything from now on, and which take events again.
+   * @param full why nothing is taken now; null: it is
+   */
+  noteRefusals(full: string | null): void {
+    const { sources, clock, onFault } = this.parts
+    try {
+      this.refusals.write(clock.now(), ({ sourceId, why }) =>
+        why === 'storage_full' ? full !== null : sources.byId(sourceId)?.signature?.secrets.length === 0,
+      )
+    } catch (error) {
+      // A volume without any room takes not even this: it is written with the next that is refused.
+      if (!survivableDiskFault(error)) onFault(error as Error)
+    }
   }
 
   /** Everything that can be refused without the disk. @param full why nothing is taken now. @throws SvcError */
@@ -154,6 +173,7 @@ export class Pipeline {
     const refused = full ?? this.parts.capacity.refusalOf(call.body.length)
     if (refused && !source.connector.internal) {
       if (!call.polled) this.countRejected(source, 1)
+      this.refusals.add({ sourceId: source.id, why: 'storage_full' })
       fail('storage_full', refused)
     }
     const { events, rejected: found, skewed, untimed } = this.readOf(call, source, now)
@@ -230,6 +250,7 @@ export class Pipeline {
     )
     if (reason === null) return
     this.countRejected(source, 1)
+    if (secrets.length === 0) this.refusals.add({ sourceId: source.id, why: 'secret_missing' })
     fail('bad_signature', `signature check failed (${scheme}): ${reason}`)
   }
 

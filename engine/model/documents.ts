@@ -4,8 +4,10 @@
  * are stored, and is the only one that knows its table, its secrets and its lifecycle.
  * Where a part gets another name, schemas/renamed.ts says what becomes of the documents that refer to it.
  */
+
 import type { FieldsOf } from '../../schemas/fields-of.ts'
 import { kindWord } from '../../schemas/kinds.ts'
+import { didYouMean } from '../../schemas/near-names.ts'
 import { renamedIn } from '../../schemas/renamed.ts'
 import type {
   AgentSpec,
@@ -270,7 +272,11 @@ export class Edit {
 
   /** @throws SvcError not_found */
   require<K extends ChangeKind>(kind: K, key: string): DocumentOf<K> {
-    return this.get(kind, key) ?? fail('not_found', `no ${kindWord(kind)} is named ${key}`)
+    return this.get(kind, key) ?? this.missing(kind, key)
+  }
+
+  private missing(kind: ChangeKind, key: string): never {
+    return fail('not_found', `no ${kindWord(kind)} is named ${key}${didYouMean(key, this.all(kind).keys())}`)
   }
 
   has(kind: ChangeKind, key: string): boolean {
@@ -324,7 +330,7 @@ export class Edit {
   rename(kind: NamedKind, from: string, to: string): void {
     const loaded = this.load(kind)
     const stored = loaded.get(from)
-    if (!stored || !this.has(kind, from)) fail('not_found', `no ${kindWord(kind)} is named ${from}`)
+    if (!stored || !this.has(kind, from)) this.missing(kind, from)
     if (from === to) return
     if (this.has(kind, to))
       fail('conflict', `${kindWord(kind)} ${from} cannot be called ${to}: that name is taken`, {

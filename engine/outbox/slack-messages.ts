@@ -332,7 +332,7 @@ export function proposalMessage(of: ProposalInSlack, publicUrl: string | null): 
     type: 'button',
     text: { type: 'plain_text', text: 'View' },
     action_id: 'svc_proposal',
-    url: `${publicUrl?.replace(/\/+$/, '')}/changes`,
+    url: `${publicUrl?.replace(/\/+$/, '')}/changes?proposal=${of.id}`,
   }
   const elements = [
     ...(publicUrl === null ? [] : [link]),

@@ -179,6 +179,16 @@ export function findingNeeds(
       const numbers = ids.flatMap((id) => parseEventId(id) ?? [])
       return readable(ctx, project === null ? [] : [project], numbers)
     },
+    handoffs: (project) => {
+      const doc = declared.kinds.project.find(project)?.doc
+      const written = new Set(
+        sources.live().flatMap(({ connector, name }) => (connector.kind === 'finding' ? name : [])),
+      )
+      const isWatched = Object.keys(doc?.uses.trigger ?? {}).some((name) =>
+        declared.kinds.trigger.find(name)?.doc.sources.some((source) => written.has(source)),
+      )
+      return doc && !isWatched ? wiringOf(doc).handoffs : []
+    },
     answersPractice: (project, writer) => answersPractice(declared, project, writer),
     practiceAnswered: (project, run) => void setupQueries(store.db).found(project, run),
     append: async (item, alongside) => {

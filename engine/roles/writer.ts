@@ -476,7 +476,7 @@ function writerOwn(
     writerSilence: () => state.silence(clock.now()),
     maintain: () => {
       if (state.isHeld && !store.isWritable()) return false
-      capacity.refusal(clock.now())
+      pipeline.noteRefusals(capacity.refusal(clock.now()))
       return maintenance.step(clock.now()) || records.step(clock.now())
     },
     foldLog: () => store.foldLog(),

@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts'
 import { fail, SvcError } from '../errors.ts'
 import { oneLine } from '../log/ingest/label.ts'
 import { type Prepare, type PreparedBody, type PrepareParts, prepareBody } from '../log/ingest/prepare.ts'
-import { recordPolls } from '../log/lifecycle.ts'
+import { recordFault } from '../log/lifecycle.ts'
 import type { Tallies } from '../log/tallies.ts'
 import { type Egress, fetchOver } from '../net/fetch.ts'
 import { intervalOf, resolveReferences, withCredential } from './config-secrets.ts'
@@ -120,7 +120,7 @@ class Polls {
     const isNoted = store.tx(() => {
       const isFailed = polls.failed(begunOf(made), { nextAt, at: made.ended, error })
       // A single one that fails is made up for by the next.
-      if (isFailed && errors > 0) recordPolls(store.db, this.nameOf(source), 'fail', made.ended)
+      if (isFailed && errors > 0) recordFault(store.db, this.nameOf(source), 'polls_fail', true, made.ended)
       return isFailed
     })
     if (isNoted) this.count(source, 'error')
@@ -180,7 +180,7 @@ class Polls {
     // No SvcError: rows are written already, and all of it must be undone.
     if (!isDone) throw new Error(`the cursor of source ${source.id} moved within a transaction`)
     const { store } = this.parts.sources
-    recordPolls(store.db, this.nameOf(source), 'work', ended)
+    recordFault(store.db, this.nameOf(source), 'polls_fail', false, ended)
   }
 
   private nameOf({ id }: LiveSource): string {

@@ -1,5 +1,7 @@
 /** How documents of sources are stored: the row that ingest reads, with its documents and keys. */
+
 import { randomBytes } from 'node:crypto'
+import { didYouMean } from '../../schemas/near-names.ts'
 import type { Label } from '../../schemas/types.ts'
 import type { IngestRoute } from '../calls.ts'
 import type { Clock } from '../clock.ts'
@@ -306,7 +308,10 @@ class SourceRegistry {
 
   /** @throws SvcError not_found */
   requireByName(name: string): LiveSource {
-    return this.byName.get(name) ?? fail('not_found', `no source is named ${name}`)
+    return (
+      this.byName.get(name) ??
+      fail('not_found', `no source is named ${name}${didYouMean(name, this.byName.keys())}`)
+    )
   }
 
   has(name: string): boolean {

@@ -5,6 +5,7 @@
  * Label drift is labels and entities that parts depend on and that do not come: of an edit before it is written, and of
  * what is stored.
  */
+import { didYouMean } from '../../schemas/near-names.ts'
 import type {
   AgentSpec,
   DiscoverRequest,
@@ -115,7 +116,8 @@ export function createSources(parts: SourcesParts): Sources {
         .map((row) => present(store, row, storageReason, polls.get(row.id), belonging))
     },
     get: (name, belonging) => {
-      const row = store.queries.byName(name) ?? fail('not_found', `no source is named ${name}`)
+      live.requireByName(name)
+      const row = store.queries.byName(name)!
       return present(store, row, store.storageReason(), store.polls.find(row.id), belonging)
     },
     doing: (names) => {
@@ -285,7 +287,13 @@ class SourceTrials {
   /** The config that was given, with the secrets of the source it is for. Empty values stand for absent ones. */
   private given({ connector, config = {}, name }: DiscoverRequest): Record<string, unknown> {
     const row = name === undefined ? undefined : this.parts.queries.byName(name)
-    if (name !== undefined && !row) fail('not_found', `no source is named ${name}`, { field: 'name' })
+    if (name !== undefined && !row) {
+      const near = didYouMean(
+        name,
+        this.parts.live.all().map((source) => source.name),
+      )
+      fail('not_found', `no source is named ${name}${near}`, { field: 'name' })
+    }
     if (row && row.connector !== connector)
       fail('invalid', `name: ${name} is a ${row.connector} source`, { field: 'name' })
     if (!row) refuseMask(connector, config)

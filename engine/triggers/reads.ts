@@ -1,4 +1,5 @@
 /** What is read of triggers at work: firings, deliveries, why an event woke nobody, backtests. */
+import { didYouMean } from '../../schemas/near-names.ts'
 import type {
   BacktestRequest,
   BacktestResult,
@@ -351,7 +352,10 @@ function drafted(ctx: ReadContext, given: TriggerSpec, version: number | undefin
   const spec = normaliseTrigger(given)
   const definition = version === undefined ? draftDefinition(ctx.db, spec) : past(ctx, spec, version)
   const missing = spec.sources.find((name) => ctx.names.idsOf(name).length === 0)
-  if (missing !== undefined) fail('not_found', `no source is named ${missing}`, { field: 'sources' })
+  if (missing !== undefined) {
+    const known = [...ctx.names.all()].flatMap(({ name, deleted }) => (deleted ? [] : [name]))
+    fail('not_found', `no source is named ${missing}${didYouMean(missing, known)}`, { field: 'sources' })
+  }
   return definition
 }
 

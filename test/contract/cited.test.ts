@@ -95,6 +95,25 @@ describe('issue 17, 2.5: a finding of an outside agent', () => {
     ])
   })
 
+  it('is told that its verdict hands over to nobody, and who hands over on which, unless a trigger watches findings', async () => {
+    const { body: before } = await record({ verdict: 'investigate' })
+    expect(before.notices).toEqual([])
+    const agent = { prompt: 'Look.', project }
+    await svc.post('/api/agents/builtin', { name: 'digger', ...agent })
+    const handoffs = [{ verdict: 'investigate', agent: 'digger' }]
+    await svc.post('/api/agents/builtin', { name: 'triage', ...agent, handoffs })
+    for (const verdict of ['investigate', 'odd']) {
+      const { body } = await record({ verdict })
+      expect(body.notices).toEqual([
+        `verdict ${verdict} hands over to nobody: only agents of the project do by themselves (triage on investigate to digger); for yours a trigger over findings does, with the filters agent = scout and verdict = ${verdict}`,
+      ])
+    }
+    expect((await record({})).body.notices).toEqual([])
+    const condition = { event: 'any' }
+    await svc.post('/api/triggers', { name: 'outside', sources: ['findings'], condition, project })
+    expect((await record({ verdict: 'investigate' })).body.notices).toEqual([])
+  })
+
   it('is held to the same through svc mcp', async () => {
     const mcp = await startMcp(svc.url)
     onTestFinished(() => mcp.stop())

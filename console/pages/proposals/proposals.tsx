@@ -1,7 +1,9 @@
 /** Changes that agents and keys propose, for a person to approve or decline. */
 import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { useSearchParams } from 'react-router'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, useSearchParams } from 'react-router'
+import * as calls from '../../../api/client/calls.ts'
+import { ask } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { ProposalCard } from './proposal-card.tsx'
@@ -13,7 +15,38 @@ const STATES = [
   { value: 'withdrawn', label: 'Withdrawn' },
 ]
 
+/** All of a state, or the one that the address names: links of agents and of messages lead to it. */
 export function Proposals() {
+  const [address] = useSearchParams()
+  const id = address.get('proposal')
+  return id ? <OneProposal key={id} id={id} /> : <AllProposals />
+}
+
+function OneProposal({ id }: { id: string }) {
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: [...dkeys.proposals('one'), id],
+    queryFn: () => ask(calls.getProposal, { id }),
+    refetchInterval: 15_000,
+  })
+  return (
+    <Stack>
+      <Group>
+        <Button component={Link} to="/changes" variant="default" size="xs">
+          All proposals
+        </Button>
+      </Group>
+      {isPending ? (
+        <LoadingRows />
+      ) : error ? (
+        <Failed what="the proposal" error={error} onRetry={() => void refetch()} />
+      ) : (
+        <ProposalCard proposal={data} />
+      )}
+    </Stack>
+  )
+}
+
+function AllProposals() {
   const [address, setAddress] = useSearchParams()
   const state = STATES.find(({ value }) => value === address.get('state'))?.value ?? 'open'
   return (

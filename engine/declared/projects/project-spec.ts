@@ -1,5 +1,7 @@
 /** Projects as documents: the rules that hold whoever writes one, and how they are stored: a row each, secret parameters sealed. */
+
 import { createHash } from 'node:crypto'
+import { didYouMean } from '../../../schemas/near-names.ts'
 import { escapeLine } from '../../../schemas/plain-text.ts'
 import type { Wiring } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
@@ -32,21 +34,10 @@ import { type ProjectQueries, type ProjectRow, projectQueries } from './present.
 const NAME_MAX = 80
 const GOAL_MAX = 200
 const DESCRIPTION_MAX = 4_000
-const FIELDS = new Set([
-  'name',
-  'template',
-  'goal',
-  'description',
-  'params',
-  'uses',
-  'wakes',
-  'handoffs',
-  'plan',
-  'stopped',
-  'paused',
-  'draft',
-  'setup',
-])
+/** Fields that whoever writes a project gives. */
+const WRITTEN = ['name', 'template', 'goal', 'description', 'params', 'uses', 'wakes', 'handoffs']
+/** With those that are the service's own, as a document that is read has them. */
+const FIELDS = new Set([...WRITTEN, 'plan', 'stopped', 'paused', 'draft', 'setup'])
 
 /**
  * @param now the name that the project has: it may keep it. @returns the name, trimmed.
@@ -125,7 +116,12 @@ export function saidOf({ name, goal, description }: Said): Pick<ProjectDoc, 'nam
  */
 export function normaliseProject(edit: Edit, id: string, given: Doc): Doc {
   const unknown = Object.keys(given).find((field) => !FIELDS.has(field))
-  if (unknown) fail('invalid', `${unknown} is not a field of a project`, { field: unknown })
+  if (unknown)
+    fail(
+      'invalid',
+      `${unknown} is not a field of a project${didYouMean(unknown, WRITTEN)}; there are ${WRITTEN.join(', ')}`,
+      { field: unknown },
+    )
   const now = edit.get('project', id)
   if (!now) fail('not_found', `no project has the id or name ${id}; projects are made by POST /api/projects`)
   const doc: Partial<ProjectDoc> = documentOf('project', given)

@@ -3,6 +3,7 @@
  * cannot answer (text, number labels, the entity value).
  */
 import { ownField } from '../../../schemas/fields-of.ts'
+import { isInstant } from '../../../schemas/instants.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
 import type { JoinedName, SourceGap } from '../../../schemas/types.ts'
 import type { Row } from '../../calls.ts'
@@ -52,9 +53,12 @@ export function resolveWindow(request: { window?: string; from?: string; to?: st
   return { from: start, to: to ?? FAR, shownTo, name }
 }
 
-/** Epoch ms of an ISO 8601 time. @throws SvcError invalid */
+/** A day alone, which begins in UTC. */
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+/** Epoch ms of an ISO 8601 time. One without a zone would be another on each machine. @throws SvcError invalid */
 export function parseInstant(text: string, field: string): number {
-  const ms = Date.parse(text)
+  const ms = isInstant(text) || DAY.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(ms)) fail('invalid', `${field} must be an ISO 8601 time with time zone`, { field })
   return ms
 }
@@ -134,7 +138,9 @@ export function compilePlan(
     }
   }
   if (request.sources?.length)
-    groups.push(request.sources.flatMap((name) => sourceLabels(name, dictionary, names)))
+    groups.push(
+      request.sources.flatMap((name) => sourceLabels(name, dictionary, names, projectOf(request, db, names))),
+    )
   const scope = request.project?.length
     ? projectGroups(projectScope(db, names, request.project), dictionary)
     : []
@@ -228,9 +234,26 @@ function projectGroups({ ids, members, findings }: ProjectScope, dictionary: Dic
   return [labels([...members, ...findings]), [...labels(members), ...own]]
 }
 
-function sourceLabels(name: string, dictionary: Dictionary, names: SourceNames): number[] {
+/** Ids of the sources that whoever reads may hear of; null: all. */
+function projectOf({ project }: Narrowing, db: Database, names: SourceNames): ReadonlySet<number> | null {
+  return project?.length ? new Set(projectScope(db, names, project).members) : null
+}
+
+function sourceLabels(
+  name: string,
+  dictionary: Dictionary,
+  names: SourceNames,
+  told: ReadonlySet<number> | null,
+): number[] {
   const ids = names.idsOf(name)
-  if (ids.length === 0) fail('not_found', `no source is named ${name}`, { field: 'sources' })
+  if (ids.length === 0) {
+    const known = [...names.all()].filter(({ id, deleted }) => !deleted && (told?.has(id) ?? true))
+    const near = didYouMean(
+      name,
+      known.map((source) => source.name),
+    )
+    fail('not_found', `no source is named ${name}${near}`, { field: 'sources' })
+  }
   return ids.map((id) => dictionary.find(SOURCE_LABEL, String(id))).filter((id) => id !== undefined)
 }
 

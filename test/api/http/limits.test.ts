@@ -204,6 +204,12 @@ describe('limits and errors', () => {
       404,
       'no event has the label nope',
     ],
+    [
+      'a time without a zone',
+      () => door.call('GET', '/api/runs?ended_since=2026-11-30T07:00'),
+      400,
+      'ended_since must be an ISO 8601 time with time zone',
+    ],
     ['an unknown source', () => door.call('GET', '/api/sources/nope'), 404, 'no source is named nope'],
     [
       'a name that is taken',

@@ -73,8 +73,8 @@ describe('with a read key', () => {
     expect(content).toMatchObject({ state: 'open', why: 'to try', more: 0 })
     await svc.post(`/api/proposals/${content.proposal_id}/decline`, { reason: 'not now' })
     const { text, content: declined } = await called(reader, 'get_proposal', { id: content.proposal_id })
-    // Where it is listed: the page shows the open ones otherwise.
-    expect(declined.url).toMatch(/\/changes\?state=declined$/)
+    for (const { url } of [content, declined])
+      expect(url).toMatch(new RegExp(`/changes\\?proposal=${content.proposal_id}$`))
     expect(text).toMatch(/is declined: creates source made.*\ndeclined by .*: not now\n/)
   })
 

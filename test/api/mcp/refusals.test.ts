@@ -52,6 +52,19 @@ describe('a call that cannot be done', () => {
       { operations: [{ op: 'patch', kind: 'trigger', name: 'ayn', spec: '{"cooldown":"1h"}' }] },
       'no trigger is named ayn (did you mean any?)',
     ],
+    ['a source has another name', 'read', { sources: ['wbe'] }, 'no source is named wbe (did you mean web?)'],
+    [
+      'a project has no such field',
+      'propose_change',
+      { operations: [{ op: 'patch', kind: 'project', name: 'Shop', spec: '{"goals":"sell"}' }] },
+      'goals is not a field of a project (did you mean goal?); there are name, template, goal, description, ',
+    ],
+    [
+      'a time has no zone',
+      'read',
+      { from: '2026-11-20T07:00' },
+      'from must be an ISO 8601 time with time zone',
+    ],
     [
       'a value is over its bound',
       'read',
@@ -95,6 +108,15 @@ describe('a call that cannot be done', () => {
   it('lists arguments only where one is not known or missing', async () => {
     const { text } = await call(client, 'read', { selector: { service: 'a' }, limit: 5000 })
     expect(text).toBe('limit must be at most 1000')
+  })
+
+  it('is none for a time without seconds', async () => {
+    const { isError, text } = await call(client, 'read', {
+      selector: { service: 'cart' },
+      from: '2026-11-20T07:00Z',
+      as_of: '2026-11-20T08:00+01:00',
+    })
+    expect(isError, text).toBeFalsy()
   })
 
   it('is an error of the protocol where no tool has the name', async () => {

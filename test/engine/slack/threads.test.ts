@@ -208,7 +208,12 @@ it('a proposal is posted to the channel that is named, and approved or declined 
   })
   await followed(world)
   expect(texts(message().blocks)).toContain('approved by mara in Slack')
-  expect(buttonsOf(message()).map(({ action_id }) => action_id)).toEqual(['svc_proposal'])
+  expect(buttonsOf(message())).toEqual([
+    expect.objectContaining({
+      action_id: 'svc_proposal',
+      url: expect.stringMatching(new RegExp(`/changes\\?proposal=${proposed.id}$`)),
+    }),
+  ])
   await request(press(approve))
   await world.hooks.arrived(2)
   expect(world.hooks.received[1]!.body).toContain('Not done')

@@ -92,6 +92,34 @@ describe('storage in use', () => {
     await engine.close()
   })
 
+  it('is told by reads: since when storage refused what a source sent, once, also over a restart, and until when', async () => {
+    const { engine, clock, source, call } = open()
+    const key = await source('app')
+    await source('quiet')
+    await engine.ingest(call(key, 'kept', 1))
+    const gapsOf = async (of: typeof engine) => (await of.read({ sources: ['app', 'quiet'] })).gaps
+    while (!(await engine.usage()).ingest_paused) engine.ingestMany([call(key, 'x'.repeat(900), 300)])
+    expect(await gapsOf(engine)).toBeUndefined()
+    clock.at += 2_000
+    const from = new Date(clock.at).toISOString()
+    for (let i = 0; i < 3; i++) {
+      expect(engine.ingestMany([call(key, 'lost', 1)])[0]).toMatchObject({ code: 'storage_full' })
+      clock.at += 1_000
+    }
+    const why = 'storage_full'
+    expect(await gapsOf(engine)).toEqual([{ source: 'app', why, from, to: null }])
+    expect((await engine.read({ sources: ['app'] })).payload).toContain(
+      `app took nothing in since ${from} (storage was full)`,
+    )
+    await engine.close()
+    const raised = open(LIMIT * 4)
+    raised.clock.at = clock.at + 5_000
+    raised.engine.maintain()
+    const to = new Date(raised.clock.at).toISOString()
+    expect(await gapsOf(raised.engine)).toEqual([{ source: 'app', why, from, to }])
+    await raised.engine.close()
+  })
+
   it('is told to the operator once where it ends, with figures and what to do, and once where it begins again', async () => {
     const turns: StorageTurn[] = []
     const { engine, clock, source, call } = open(LIMIT, (turn) => turns.push(turn))

@@ -251,6 +251,7 @@ describe('a read', () => {
     expect(() => read({ sources: ['nope'] })).toThrow(
       expect.objectContaining({ code: 'not_found', message: 'no source is named nope' }),
     )
+    expect(() => read({ sources: ['deploy'] })).toThrow('no source is named deploy (did you mean deploys?)')
   })
 
   it('finds the texts that hold what is asked for as they are shown, in any case and whatever they hold', () => {
