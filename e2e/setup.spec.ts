@@ -3,7 +3,7 @@ import { expect, type Page } from '@playwright/test'
 import { providerOf } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
 import { test as base, share } from './daemon.ts'
-import { goTo } from './go.ts'
+import { goTo, placeOf, stillLoading } from './go.ts'
 
 const test = base.extend({
   env: async ({ models }, use) => use({ ...providerOf(models), SVC_AGENT_MODEL: 'm1' }),
@@ -372,6 +372,9 @@ base.describe('without a model', () => {
     const dialog = page.getByRole('dialog')
     const keep = dialog.getByRole('button', { name: 'Apply to the plan' })
     await page.getByRole('button', { name: 'Add a source' }).click()
+    // What the form still reads moves the button.
+    await expect(stillLoading(page)).toHaveCount(0)
+    await placeOf(keep)
     await keep.click()
     await expect(dialog.getByText('name is required')).toBeVisible()
     await expect(dialog.getByText('connector is required')).toBeVisible()
@@ -392,6 +395,8 @@ base.describe('without a model', () => {
     await page.getByRole('option', { name: 'Webhook' }).click()
     await keep.click()
     await page.getByRole('button', { name: 'Add a trigger' }).click()
+    await expect(stillLoading(page)).toHaveCount(0)
+    await placeOf(keep)
     await keep.click()
     await expect(dialog.getByText('name is required')).toBeVisible()
     await expect(dialog.getByText('Choose at least one source')).toBeVisible()
