@@ -2,6 +2,7 @@
 
 import { ownField } from '../../../schemas/fields-of.ts'
 import { check } from '../../../schemas/index.ts'
+import { isInstant } from '../../../schemas/instants.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
 import { askToolSchema } from '../../../schemas/tools.ts'
 import type { InspectRequest, ReadRequest, StatsRequest } from '../../../schemas/types.ts'
@@ -178,19 +179,17 @@ export async function read(run: Within, port: ReadPort, args: Record<string, unk
   }
 }
 
-/** A time as models write it; of one without a zone UTC is meant, as in all that they are shown. */
-const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
-
 /** @returns epoch ms; undefined where none is given. @throws SvcError invalid */
 function instantIn(args: Record<string, unknown>, name: 'from' | 'to'): number | undefined {
   const given = args[name]
   const text = typeof given === 'string' ? given.trim() : ''
   if (text === '') return undefined
-  const parts = TIME.exec(text)
-  const ms = parts ? Date.parse(parts[1] || text.length === 10 ? text : `${text}Z`) : Number.NaN
-  return Number.isNaN(ms)
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text
+  // Models leave the zone out, and all that they are shown is in UTC.
+  const instant = [time, `${time}Z`].find(isInstant)
+  return instant === undefined
     ? fail('invalid', `${name} must be an ISO 8601 time, such as 2026-11-20T12:00:00Z`, { field: name })
-    : ms
+    : Date.parse(instant)
 }
 
 /** What is not there, and how to see it: a search that stopped early must not look like silence. */
