@@ -405,14 +405,42 @@ export function classify(
 
 /* Events whose texts are looked at. */
 
-/** SQLite takes patterns up to 50,000 bytes (https://sqlite.org/limits.html). */
-const PART_MAX = 10_000
-/** Characters of one byte that `escapeText` shows as escapes; that of NUL ends what `length` counts. */
-const CONTROLS = '*[\u0001-\u0008\u000b-\u001f\u007f]*'
+/** Bytes of a pattern that SQLite takes (https://sqlite.org/limits.html). */
+const PATTERN_MAX = 50_000
+/** Characters that `escapeText` shows as escapes, but for NUL: a pattern ends there, as does the text that it is compared with. */
+const ESCAPED =
+  '*[\u0001-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]*'
 /** What begins with such a character may begin within an escape. */
 const OF_ESCAPE = /^[0-9a-fu{}]|\\/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters of one byte
 const ASCII = /^[\u0000-\u007f]*$/
+/** Letters whose lower case is told by no list of letters: two characters, another one at the end of a word, and an ASCII one. */
+const ODD = { '\u0130': /i|\u0307/, Σ: /[σς]/, '\u212a': /k/ }
+
+/** Capital and other letters by the one that is their lower case. */
+let capitals: Map<string, string> | null = null
+
+function capitalsOf(letter: string): string {
+  if (!capitals) {
+    capitals = new Map()
+    // Scripts with two cases end at Adlam, U+1E900 (Unicode 16, chapter 4.2).
+    for (let code = 0x41; code < 0x1f000; code++) {
+      const capital = String.fromCodePoint(code)
+      const lower = capital.toLowerCase()
+      if (lower !== capital && !(capital in ODD)) capitals.set(lower, (capitals.get(lower) ?? '') + capital)
+    }
+  }
+  return capitals.get(letter) ?? ''
+}
+
+/** A pattern of GLOB that a text holds a text of lower case, in whatever case. */
+function globOf(text: string): string {
+  const pattern = [...text].map((letter) => {
+    const also = capitalsOf(letter)
+    return also !== '' || '*?['.includes(letter) ? `[${letter}${also}]` : letter
+  })
+  return `*${pattern.join('')}*`
+}
 
 /** Ids of events whose texts surely hold what is looked for, and of those that have to be looked at. */
 interface Sifted {
@@ -422,24 +450,31 @@ interface Sifted {
 
 /**
  * Looks for a text in those of events where they lie, by SQLite: that takes a twentieth of the time that it takes to read the
- * rows (measured 2026-11-30). SQLite knows upper and lower case of ASCII alone, and texts are searched as they are shown, with
- * escapes: whatever has other characters than those that are shown as they are has to be looked at.
+ * rows (measured 2026-11-30). Texts are searched as they are shown, with escapes: one that has any is to be looked at, as is one
+ * with a letter whose lower case SQLite cannot be told.
  * @param text lower case. @param ids in any order. @returns ascending
  */
 function siftTexts({ db }: Pick<ReadContext, 'db'>, text: string, ids: readonly number[]): Sifted {
+  const isAscii = ASCII.test(text)
+  const odd = Object.entries(ODD).flatMap(([letter, lower]) => (lower.test(text) ? [letter] : []))
+  // SQLite counts characters up to a NUL, so that a text with one is no text of ASCII here.
+  const hasOthers = 'octet_length(e.text) <> length(e.text)'
   const found = db
-    .prepare<[string, string, string | null, string | null], string>(
-      `SELECT json_group_array(CASE WHEN octet_length(e.text) = length(e.text) AND e.text NOT GLOB ? THEN e.id ELSE -e.id END)
-      FROM json_each(?) j CROSS JOIN events e ON e.id BETWEEN j.value ->> 0 AND j.value ->> 1
-      WHERE octet_length(e.text) <> length(e.text) OR e.text LIKE ? ESCAPE '\\' OR e.text GLOB ?`,
+    .prepare<[Record<string, string | null>], string>(
+      `SELECT json_group_array(CASE WHEN e.text GLOB @escaped OR ${hasOthers} AND (instr(e.text, char(0)) OR e.text GLOB @odd)
+        THEN -e.id ELSE e.id END)
+      FROM json_each(@runs) j CROSS JOIN events e ON e.id BETWEEN j.value ->> 0 AND j.value ->> 1
+      WHERE ${isAscii ? `e.text LIKE @text ESCAPE '\\'` : `${hasOthers} AND e.text GLOB @text`}
+        OR ${hasOthers} AND (instr(e.text, char(0)) OR e.text GLOB @odd) ${OF_ESCAPE.test(text) ? 'OR e.text GLOB @escaped' : ''}`,
     )
     .pluck()
-    .get(
-      CONTROLS,
-      JSON.stringify(runsOf(ids.toSorted((a, b) => a - b))),
-      ASCII.test(text) ? `%${text.replaceAll(/[%_\\]/g, '\\$&')}%` : null,
-      OF_ESCAPE.test(text) ? CONTROLS : null,
-    )!
+    .get({
+      escaped: ESCAPED,
+      runs: JSON.stringify(runsOf(ids.toSorted((a, b) => a - b))),
+      text: isAscii ? `%${text.replaceAll(/[%_\\]/g, '\\$&')}%` : globOf(text),
+      // Null is no match of GLOB; a set needs a member.
+      odd: odd.length ? `*[${odd.join('')}]*` : null,
+    })!
   const [sure, doubtful]: [number[], number[]] = [[], []]
   for (const id of JSON.parse(found) as number[])
     if (id > 0) sure.push(id)
@@ -447,8 +482,11 @@ function siftTexts({ db }: Pick<ReadContext, 'db'>, text: string, ids: readonly 
   return { sure, doubtful }
 }
 
-/** Whether `siftTexts` can look for it. */
-const isSifted = (text: string | null): text is string => text !== null && text.length <= PART_MAX
+/** Whether `siftTexts` can look for it: a pattern ends at NUL, and half a character is another one in UTF-8. */
+function isSifted(text: string | null): text is string {
+  if (text === null || text.includes('\0') || /\p{Cs}/u.test(text)) return false
+  return Buffer.byteLength(globOf(text)) <= PATTERN_MAX
+}
 
 /** Of some events those that the filter of a plan has to look at, in the order they have: the others lack its text. */
 export function toLookAt<T extends { id: number }>(

@@ -256,10 +256,11 @@ describe('a read', () => {
 
   it('finds the texts that hold what is asked for as they are shown, in any case and whatever they hold', () => {
     const { append, ctx, read, app } = setUp()
-    // Letters that have another case of ASCII, what is special in patterns, and what is shown as escapes.
+    // Letters that have another case of ASCII, three cases, or another at the end of a word; what is special in patterns; what
+    // is shown as escapes.
     const characters = fc.constantFrom(
-      ...'aAkK\u212aiI\u0130é\u00c9%_\\*[]-0e2uU{} \n\t\0\u001b\u007f\u202e\ufeff',
-      '\u{e0041}',
+      ...'aAkK\u212aiI\u0130\u0307é\u00c9ßẞǄǅǆΣσςΑα東→%_\\*[]?^-0e2uU{} \n\t\0\u001b\u007f\u0085\u200e\u202e\ufeff',
+      ...['𐐀', '𐐨', '😀', '\u{e0041}'],
     )
     const texts = fc.sample(fc.string({ unit: characters, maxLength: 12 }), 400)
     append(
@@ -285,6 +286,9 @@ describe('a read', () => {
         expect(atOnce(histogramInSteps(ctx, { text, window: '2h' }, NOW)).total).toBe(wanted.length)
       }),
     )
+    // What no text that is shown can hold: a pattern ends at NUL.
+    for (const text of ['\0', 'a\0'])
+      expect(atOnce(histogramInSteps(ctx, { text, window: '2h' }, NOW)).total).toBe(0)
   })
 
   it('keeps to the window, relative or absolute, and refuses both at once', () => {
