@@ -334,11 +334,25 @@ export function draft(given: Given & Partial<Draft>): Draft {
   }
 }
 
+/** What a trigger made of events: of those that came at once, one after the other, so that what follows from a firing is behind it. */
+const JUDGED: ReadonlySet<Rank> = new Set(['evaluation', 'opened', 'fired'])
+
+const placeOf = ({ rank }: Draft): number => RANKS.indexOf(JUDGED.has(rank) ? 'evaluation' : rank)
+
+/** Of what was judged, the number of its event; what has none is by the clock: an evaluation before, a firing after them. */
+function judgedAt({ rank, event_id }: Draft): number {
+  if (!JUDGED.has(rank)) return 0
+  if (event_id === null) return rank === 'evaluation' ? 0 : Number.MAX_SAFE_INTEGER
+  return Number(event_id.slice('evt_'.length))
+}
+
 /** By time, then as one thing leads to the next, then by id: a total order. */
 export function compareDrafts(a: Draft, b: Draft): number {
   return (
     a.at - b.at ||
     a.depth - b.depth ||
+    placeOf(a) - placeOf(b) ||
+    judgedAt(a) - judgedAt(b) ||
     RANKS.indexOf(a.rank) - RANKS.indexOf(b.rank) ||
     (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
   )

@@ -59,6 +59,30 @@ describe('pages', () => {
     }
   })
 
+  it('tell what a trigger made of events that came at once in the order of the events', async () => {
+    world = await openRunWorld()
+    await trigger({
+      condition: { aggregate: 'count', window: '1h', predicate: '>= 3', resolve: true },
+      key_field: 'service',
+      cooldown: '1s',
+    })
+    world.clock.at += 1_000
+    await world.post(['a', 'b', 'a', 'a', 'b', 'a', 'b'].map((service) => ({ service, type: 'e', msg: 'm' })))
+    await world.settled()
+    const { moments } = await whole(world)
+    expect(new Set(moments.filter(({ kind }) => kind === 'event').map((moment) => moment.at)).size).toBe(1)
+    const judged = moments.filter(({ kind }) => kind === 'evaluation' || kind === 'firing')
+    expect(judged.map(({ title }) => title)).toEqual([
+      't: 1 event in 1h, not at least 3',
+      't: 1 event in 1h, not at least 3',
+      't: 2 events in 1h, not at least 3',
+      't fired for a: 3 events in 1h, at least 3 (3 events)',
+      't: 2 events in 1h, not at least 3',
+      't: 4 events in 1h, at least 3; it fired for this before and is not resolved yet',
+      't fired for b: 3 events in 1h, at least 3 (3 events)',
+    ])
+  })
+
   it('of many chains agree with the rows: each firing, end and handoff is told once', async () => {
     world = await openChain()
     script(world)
