@@ -52,8 +52,11 @@ export function runNeeds(parts: {
   declared: Declared
   ctx: ReadContext
   clock: Clock
-  /** Promises that nothing is stored any more with a time of ingest up to this one, epoch ms. */
-  closeInstant(at: number): void
+  /**
+   * Promises that nothing is stored any more with a time of ingest up to this one, epoch ms.
+   * @returns it, or that of the newest event where that is later, as after a clock was set back
+   */
+  closeInstant(at: number): number
   findings: FindingsParts
   tallies: Tallies
   secret: string

@@ -222,7 +222,11 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
   )
   const runs = runNeeds({
     ...{ tallies, declared, ctx, clock, findings, secret, onPending },
-    closeInstant: (at) => stamp.close(at),
+    closeInstant: (at) => {
+      const closed = Math.max(at, stamp.newest)
+      stamp.close(closed)
+      return closed
+    },
     markerSeed: options.fixedSecret,
     limits: () => {
       const { daily_cap, daily_budget_usd, concurrency } = stored.agents()

@@ -16,11 +16,17 @@ export const SCRIPTED_MODEL = 'scripted model (demo)'
 export const SCRIPTED_PROMPT =
   'You take the first look at an incident of the demo shop. Say which change came before the errors, what shows it, and how to take it back.'
 
+/** The prompt of the agent that the first hands over to. */
+export const SCRIPTED_SECOND_PROMPT =
+  'You take over an incident of the demo shop once its change is known. Say which services fail with it, what shows that, and how to take the change back.'
+
 /** The trigger that wakes the agents that it answers; those of anybody else it refuses. */
 export const SCRIPTED_TRIGGER = 'demo-errors'
 
 /** Where the shop writes down what was changed. */
 const CHANGES = 'demo-deploys'
+/** Where requests are followed from service to service. */
+const REQUESTS = 'demo-traces'
 const WINDOW = '30m'
 /** Errors are of this fault alone, not of one that was mended a minute ago: as far as the window of the trigger. */
 const ERRORS_WINDOW = '30s'
@@ -43,7 +49,10 @@ export const scripted: Adapter = {
 
 function isOfDemo({ system, messages: [first] }: WireRequest): boolean {
   const woken = first?.role === 'user' ? first.text : ''
-  return system.startsWith(SCRIPTED_PROMPT) || woken.includes(`trigger ${SCRIPTED_TRIGGER} fired `)
+  return (
+    [SCRIPTED_PROMPT, SCRIPTED_SECOND_PROMPT].some((prompt) => system.startsWith(prompt)) ||
+    woken.includes(`trigger ${SCRIPTED_TRIGGER} fired `)
+  )
 }
 
 function answer({ messages }: WireRequest): WireReply {
@@ -51,22 +60,31 @@ function answer({ messages }: WireRequest): WireReply {
   const asked = askedOf(messages)
   const calls = results.length
     ? [conclude(asked, results.map(({ content }) => content).join('\n'))]
-    : reads(asked)
+    : asked.isSecond
+      ? [...reads(asked), failedRequests()]
+      : reads(asked)
   return {
     ...{ text: '', calls, raw: null, stop: 'tools', model: SCRIPTED_MODEL, cost: 0 },
     usage: { input: 0, output: 0, cacheWrite: 0, cacheRead: 0 },
   }
 }
 
-/** The entity of a run, as its first message says it. */
-function askedOf([first]: readonly ModelMessage[]): { label: string; entity: string } {
+interface Asked {
+  label: string
+  entity: string
+  /** It takes over from the first. */
+  isSecond: boolean
+}
+
+/** The entity of a run, and who it is, as its first message says it. */
+function askedOf([first]: readonly ModelMessage[]): Asked {
   const text = first?.role === 'user' ? first.text : ''
   const [, label = 'service', entity = ''] = /\b(?:for|over|at) (\w+)=(\S+?)(?:\.| |$)/m.exec(text) ?? []
-  return { label, entity }
+  return { label, entity, isSecond: /^You take over /m.test(text) }
 }
 
 /** It reads first: a claim holds only of what was read. */
-function reads({ label, entity }: { label: string; entity: string }): ToolCall[] {
+function reads({ label, entity }: Asked): ToolCall[] {
   const read = (id: string, more: object): ToolCall => ({
     id,
     name: 'read',
@@ -78,6 +96,12 @@ function reads({ label, entity }: { label: string; entity: string }): ToolCall[]
   ]
 }
 
+/** Of every service: what fails in one makes others fail. */
+const failedRequests = (): ToolCall => ({
+  ...{ id: 'requests', name: 'read' },
+  arguments: { sources: [REQUESTS], selector: { level: 'ERROR' }, window: ERRORS_WINDOW },
+})
+
 interface Line {
   id: string
   /** When it, or the first it stands for, came, epoch ms. */
@@ -85,16 +109,19 @@ interface Line {
   source: string
   text: string
   count: number
+  /** Labels, where the line shows them. */
+  service: string | null
+  trace: string | null
 }
 
 /** "evt_12 2026-11-20T12:00:00Z logs error (×3 evt_9..evt_12 since 2026-…): text {service=checkout}". */
-const LINE = /^(evt_\d+) (\S+) (\S+) \S+(?: \(×(\d+) \S+ since ([^),]+)[^)]*\))?: (.*?)(?: \{[^}]*\})?$/
+const LINE = /^(evt_\d+) (\S+) (\S+) \S+(?: \(×(\d+) \S+ since ([^),]+)[^)]*\))?: (.*?)(?: \{([^}]*)\})?$/
 
 /** Each event once, oldest first. */
 export function linesIn(text: string): Line[] {
   const found = new Map<string, Line>()
   for (const line of text.split('\n')) {
-    const [, id, at, source, count, since, said] = LINE.exec(line) ?? []
+    const [, id, at, source, count, since, said, labels] = LINE.exec(line) ?? []
     if (id)
       found.set(id, {
         id,
@@ -102,22 +129,29 @@ export function linesIn(text: string): Line[] {
         source: source!,
         text: said!,
         count: Number(count ?? 1),
+        service: labelIn(labels, 'service'),
+        trace: labelIn(labels, 'trace_id'),
       })
   }
   return [...found.values()].sort((a, b) => a.at - b.at)
 }
 
-function conclude({ entity }: { entity: string }, read: string): ToolCall {
+const labelIn = (labels: string | undefined, name: string): string | null =>
+  labels
+    ?.split(' ')
+    .find((label) => label.startsWith(`${name}=`))
+    ?.slice(name.length + 1) ?? null
+
+function conclude({ entity, isSecond }: Asked, read: string): ToolCall {
   const lines = linesIn(read)
-  const errors = mostOf(lines.filter(({ source }) => source !== CHANGES))
+  const errors = mostOf(lines.filter(({ source }) => source !== CHANGES && source !== REQUESTS))
   const [onset] = errors
   const change = lines.filter(({ source, at }) => source === CHANGES && at <= (onset?.at ?? 0)).at(-1)
   if (!onset) return end({ outcome: 'no_op', summary: `No errors of ${entity} were found.` })
-  const counted = errors.slice(0, COUNTED)
-  const count = counted.reduce((sum, line) => sum + line.count, 0)
+  const requests = lines.filter(({ source }) => source === REQUESTS)
   const effects = [
     { text: `${entity} fails with this error.`, role: 'effect', events: [onset.id], quote: onset.text },
-    { text: `It came ${count} times.`, role: 'context', events: counted.map(({ id }) => id), count },
+    isSecond && requests.length ? spreadOf(entity, requests) : countOf(errors),
   ]
   if (!change)
     return end({
@@ -137,11 +171,40 @@ function conclude({ entity }: { entity: string }, read: string): ToolCall {
     summary: [
       `${entity} has failed since ${iso(onset.at)}: ${onset.text} (${onset.id}).`,
       `The change before it, ${seconds} s earlier: ${change.text} (${change.id}). No other change of ${entity} came between the two.`,
+      ...(isSecond && requests.length ? [effects[1]!.text] : []),
       'Written by the scripted model of the demo, from made-up events.',
     ].join('\n\n'),
     next_step: nextStep(change.text),
     claims: [cause, ...effects],
   })
+}
+
+interface Claim {
+  text: string
+  role: string
+  events: string[]
+  count?: number
+  quote?: string
+}
+
+function countOf(errors: readonly Line[]): Claim {
+  const counted = errors.slice(0, COUNTED)
+  const count = counted.reduce((sum, line) => sum + line.count, 0)
+  return { text: `It came ${count} times.`, role: 'context', events: counted.map(({ id }) => id), count }
+}
+
+/** Which other service fails too, by a request that failed in both. */
+function spreadOf(entity: string, requests: readonly Line[]): Claim {
+  const own = requests.filter(({ service }) => service === entity)
+  const traces = new Set(own.map(({ trace }) => trace))
+  const other = requests.find(({ service, trace }) => service !== entity && traces.has(trace))
+  const shown = other ?? own[0] ?? requests[0]!
+  return {
+    text: other
+      ? `${other.service} fails with it: its requests wait for ${entity}.`
+      : `Requests fail in ${entity} itself; no other service was seen to fail with it.`,
+    ...{ role: 'effect', events: [shown.id], quote: shown.text },
+  }
 }
 
 /** Those of the text that came most often. */

@@ -270,9 +270,10 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
   function startedOf(row: RunRow, steps: readonly StepRow[]): StartedRun {
     const definition = JSON.parse(row.definition) as AgentSpec
     const projects = queries.projectsOf.all(row.id)
-    const inIncident = foundBefore(row)
-    const earlier = inIncident ?? queries.earlier.get(row.agent, row.label, row.entity, row.as_of!)
-    const told = toldBefore(row)
+    // Later findings are not told, also where the clock was set back: the instant that it reads as of is ahead of it then.
+    const before = Math.min(row.as_of!, firstOf(row).started_at!)
+    const [inIncident, told] = [foundBefore(row, before), toldBefore(row)]
+    const earlier = inIncident ?? queries.earlier.get(row.agent, row.label, row.entity, before)
     return {
       id: row.id,
       agent: row.agent,
@@ -293,9 +294,9 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
               verdict: earlier.verdict,
               headline: earlier.headline,
               finding: earlier.note ?? '',
-              ...(inIncident ? historyOf(inIncident, row.as_of!, projects) : {}),
+              ...(inIncident ? historyOf(inIncident, before, projects) : {}),
               // What was marked later is not told: a run repeated is told the same.
-              ...(earlier.mark !== null && earlier.marked_at! <= row.as_of! ? { marked: earlier } : {}),
+              ...(earlier.mark !== null && earlier.marked_at! <= before ? { marked: earlier } : {}),
             }
           : null,
       skills: parts.skills(projects),
@@ -309,13 +310,17 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     }
   }
 
+  /** The run that it repeats as of the same instant, or itself. */
+  function firstOf(row: RunRow): RunRow {
+    const repeated = row.rerun_of === null ? undefined : queries.byId.get(row.rerun_of)
+    return repeated?.as_of === row.as_of ? repeated! : row
+  }
+
   /** Nothing, where it is not a run of an incident that goes on. One that is repeated is told what the first was told. */
-  function foundBefore(row: RunRow): RunRow | undefined {
-    const { agent, as_of, practice, rerun_of } = row
-    const repeated = practice && rerun_of !== null ? queries.byId.get(rerun_of) : undefined
-    const { incident, root_run_id: root } = repeated?.as_of === as_of ? repeated! : row
-    if ((practice && !repeated) || !incident || as_of === null) return undefined
-    return queries.foundBefore.get({ agent, incident, root, before: as_of })
+  function foundBefore(row: RunRow, before: number): RunRow | undefined {
+    const { incident, root_run_id: root } = row.practice ? firstOf(row) : row
+    if ((row.practice && row.rerun_of === null) || !incident) return undefined
+    return queries.foundBefore.get({ agent: row.agent, incident, root, before })
   }
 
   function historyOf({ incident }: RunRow, before: number, projects: readonly string[]) {

@@ -51,8 +51,7 @@ interface Moved {
 export const runEffects: Executors<Moved> = {
   begin_run: ({ parts: { queries, closeInstant }, id, at }) => {
     const { provider = '' } = JSON.parse(queries.byId.get(id)!.definition) as AgentSpec
-    closeInstant(at)
-    queries.begin.run(at, at, at + DEADLINE_MS, provider, id)
+    queries.begin.run(closeInstant(at), at, at + DEADLINE_MS, provider, id)
   },
   resume_run: ({ parts: { queries }, id, at }, { after }: { after: keyof typeof TAKEN_UP }) => {
     // Cut off in the middle of a call: it may have been paid.

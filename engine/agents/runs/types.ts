@@ -297,8 +297,11 @@ export interface RunsParts {
   /** What `${NAME}` refers to. */
   env: Readonly<Record<string, string | undefined>>
   queries: RunQueries
-  /** Promises that nothing is stored any more with a time of ingest up to this one, epoch ms. */
-  closeInstant(at: number): void
+  /**
+   * Promises that nothing is stored any more with a time of ingest up to this one, epoch ms.
+   * @returns it, or that of the newest event where that is later, as after a clock was set back
+   */
+  closeInstant(at: number): number
   /** The agent as it is, secrets in the clear; null: there is none of that name. */
   agent(name: string): AgentSpec | null
   /** Who takes over on a verdict, by project. */

@@ -5,6 +5,7 @@ import {
   SCRIPTED_MODEL,
   SCRIPTED_PROMPT,
   SCRIPTED_PROVIDER,
+  SCRIPTED_SECOND_PROMPT,
   SCRIPTED_TRIGGER,
 } from '../../agents/models/scripted.ts'
 import { fail } from '../../errors.ts'
@@ -195,14 +196,28 @@ export const DEMO_SOURCES: readonly { name: string; stream: Stream; labels: obje
   { name: 'demo-app-logs', stream: 'app_logs', labels: [label('level')] },
 ]
 
-const DEMO_AGENT = 'demo-first-look'
+/** The first is woken by the trigger, and hands over to the second what a change began. */
+const FIRST_AGENT = 'demo-first-look'
+const SECOND_AGENT = 'demo-second-look'
+const AGENTS = JSON.stringify([FIRST_AGENT, SECOND_AGENT])
 
 /** What it declares, by kind. */
 const DEMO_PARTS = [
   ...DEMO_SOURCES.map(({ name }) => ({ kind: 'source' as const, name })),
   { kind: 'trigger' as const, name: SCRIPTED_TRIGGER },
-  { kind: 'agent' as const, name: DEMO_AGENT },
+  { kind: 'agent' as const, name: FIRST_AGENT },
+  { kind: 'agent' as const, name: SECOND_AGENT },
 ]
+
+/** What its agents have in common. */
+const SCRIPTED_AGENT = {
+  project: DEMO_PROJECT,
+  provider: SCRIPTED_PROVIDER,
+  model: SCRIPTED_MODEL,
+  context: 'plain',
+  concludes: true,
+  daily_cap: 1_000,
+}
 
 /** The file, as JSON, which is YAML. */
 const demoCatalog = (): string =>
@@ -229,18 +244,21 @@ const demoCatalog = (): string =>
     ],
     agents: [
       {
-        name: DEMO_AGENT,
-        project: DEMO_PROJECT,
+        ...SCRIPTED_AGENT,
+        name: FIRST_AGENT,
         prompt: SCRIPTED_PROMPT,
-        provider: SCRIPTED_PROVIDER,
-        model: SCRIPTED_MODEL,
-        context: 'plain',
-        concludes: true,
-        daily_cap: 1_000,
         verdicts: [
           { verdict: 'take_back', when: 'A change came right before the errors.' },
           { verdict: 'investigate', when: 'No change came before the errors.' },
         ],
+        handoffs: [{ verdict: 'take_back', agent: SECOND_AGENT, cooldown: '1s' }],
+      },
+      {
+        ...SCRIPTED_AGENT,
+        name: SECOND_AGENT,
+        prompt: SCRIPTED_SECOND_PROMPT,
+        verdicts: [{ verdict: 'take_back', when: 'The change is the cause.' }],
+        enabled: true,
       },
     ],
     projects: [
@@ -250,7 +268,7 @@ const demoCatalog = (): string =>
         description: 'Demo: a made-up shop with a scripted model. Remove it any time.',
       },
     ],
-    wiring: [{ project: DEMO_PROJECT, wake: SCRIPTED_TRIGGER, agent: DEMO_AGENT, enabled: true }],
+    wiring: [{ project: DEMO_PROJECT, wake: SCRIPTED_TRIGGER, agent: FIRST_AGENT, enabled: true }],
   })
 
 const DEMO_FILE = FILE
@@ -312,15 +330,15 @@ function emptyFindings(db: Database, { findings }: DemoState): NamedRow[] {
     .all(findings)
 }
 
-/** Of its agent, and of its project alone: what other agents found there, too. */
+/** Of its agents, and of its project alone: what other agents found there, too. */
 function runsOf(db: Database, { project }: DemoState): string[] {
   return db
     .prepare<[string, string, string], string>(
-      `SELECT id FROM runs WHERE agent = ? OR (id IN (SELECT run_id FROM run_projects WHERE project = ?)
+      `SELECT id FROM runs WHERE agent IN (SELECT value FROM json_each(?)) OR (id IN (SELECT run_id FROM run_projects WHERE project = ?)
          AND id NOT IN (SELECT run_id FROM run_projects WHERE project <> ?))`,
     )
     .pluck()
-    .all(DEMO_AGENT, project, project)
+    .all(AGENTS, project, project)
 }
 
 function findingEvents(db: Database, runs: readonly string[]): number[] {
@@ -358,7 +376,7 @@ function removeRecords(db: Database, { triggers, project }: DemoState, runs: rea
   for (const column of ['from_run', 'to_run'])
     remove(`DELETE FROM handoffs WHERE ${column} IN (SELECT value FROM json_each(?))`, ofRuns)
   remove('DELETE FROM model_usage WHERE run_id IN (SELECT value FROM json_each(?))', ofRuns)
-  remove('DELETE FROM agent_tests WHERE agent = ?', DEMO_AGENT)
+  remove('DELETE FROM agent_tests WHERE agent IN (SELECT value FROM json_each(?))', AGENTS)
   remove('DELETE FROM incident_runs WHERE run_id IN (SELECT value FROM json_each(?))', ofRuns)
   remove('DELETE FROM runs WHERE id IN (SELECT value FROM json_each(?))', ofRuns)
   return incidents
@@ -370,7 +388,7 @@ function removeRows(db: Database, state: DemoState, sources: readonly number[]):
   const remove = (sql: string, values: Record<string, string | number>) => db.prepare(sql).run(values)
   const names = DEMO_PARTS.map(({ kind, name }) => `${kind}:${name}`)
   const values = {
-    ...{ project, at, agent: DEMO_AGENT, file: DEMO_FILE },
+    ...{ project, at, file: DEMO_FILE },
     sources: JSON.stringify(sources),
     triggers: JSON.stringify(triggers),
     names: JSON.stringify(names),
@@ -409,10 +427,10 @@ function removeRows(db: Database, state: DemoState, sources: readonly number[]):
   )
   remove(`DELETE FROM sources WHERE id IN ${ids('sources')}`, { sources: values.sources })
   remove(`DELETE FROM triggers WHERE id IN ${ids('triggers')}`, { triggers: values.triggers })
-  remove("DELETE FROM agents WHERE name = @agent AND state = 'deleted' AND created_at >= @at", {
-    agent: DEMO_AGENT,
-    at,
-  })
+  remove(
+    "DELETE FROM agents WHERE name IN (SELECT value FROM json_each(@agents)) AND state = 'deleted' AND created_at >= @at",
+    { agents: AGENTS, at },
+  )
   remove('DELETE FROM projects WHERE id = @project', { project })
 }
 

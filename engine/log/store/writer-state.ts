@@ -120,18 +120,23 @@ export class WriterState {
  */
 
 export class Stamp {
+  /** The last that was given, epoch ms: no event that is stored has a later one. */
+  newest: number
+
   /** @param floor nothing is stamped before it, epoch ms. @param state of the writer, which other threads see */
   constructor(
     private readonly clock: Clock,
     floor: number,
     private readonly state = new WriterState(),
   ) {
+    this.newest = floor
     state.raise(floor)
   }
 
   /** Time of ingest for what is stored now, epoch ms; inside the transaction that stores it. */
   next(): number {
-    return this.state.stamp(this.clock.now())
+    this.newest = this.state.stamp(this.clock.now())
+    return this.newest
   }
 
   /** Promises that nothing will be stamped at or before `instant` (epoch ms) any more; by the writer. */

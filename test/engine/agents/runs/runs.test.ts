@@ -128,6 +128,25 @@ describe('a firing', () => {
     expect(prompt!.shown).toEqual([['evt_1', 1]])
   })
 
+  it('wakes an agent after the clock was set back, which is shown what woke it', async () => {
+    const { agent, models, post, settled, run } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', context: 'plain' })
+    const look = { calls: [{ name: 'read', arguments: { selector: { service: 'cart' } } }] }
+    models.reply('m1', [
+      conclude(),
+      look,
+      conclude({ claims: [{ text: 'No.', events: ['evt_3'], quote: 'nor cart' }] }),
+    ])
+    await post(error)
+    await settled()
+    world.clock.at -= 3_600_000
+    await post({ ...error, service: 'cart', msg: 'nor cart' })
+    const runs = await settled()
+    const done = await run(runs.at(-1)!.id)
+    expect(done).toMatchObject({ verified: { ok: 1, total: 1 } })
+    expect(stepsOf(done, 'prompt')[0]!.message).toContain('nor cart')
+  })
+
   it('wakes two agents in a chain by a verdict, and the chain is one result', async () => {
     const { agent, models, post, settled, run, engine, project } = await open()
     await agent({ name: 'digger', model: 'm2', prompt: 'Dig.' })

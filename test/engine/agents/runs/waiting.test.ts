@@ -43,7 +43,7 @@ function openClaims(limits: Partial<ReturnType<RunsParts['limits']>> = {}) {
     wirings: () => [],
     skills: () => [],
     firing: () => null,
-    closeInstant: () => undefined,
+    closeInstant: (at: number) => at,
     limits: () => ({ dailyCap: 10_000, dailyBudgetUsd: null, concurrency: 256, ...limits }),
     onPending: () => undefined,
     secret: 'secret',
