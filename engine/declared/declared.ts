@@ -434,10 +434,8 @@ function moveParts(db: StoreHandle['db'], { kind, from, to }: Rename): void {
     renameInFirings(db, to)
     renameInIncidents(db, to)
   }
-  if (kind === 'trigger' || kind === 'agent') {
-    renameInRuns(db, { kind, from, to })
-    renameInOutbox(db, { kind, from, to })
-  }
+  if (kind === 'trigger' || kind === 'agent' || kind === 'skill') renameInRuns(db, { kind, from, to })
+  if (kind === 'trigger' || kind === 'agent') renameInOutbox(db, { kind, from, to })
   if (kind === 'agent') renameAgentTests(db, from, to)
   if (kind === 'mcp_server') renameTools(db, from, to)
 }

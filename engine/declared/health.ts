@@ -19,6 +19,7 @@ import { type ProjectDoc, partsOf, wiringOf } from '../model/project.ts'
 import { iso } from '../model/units.ts'
 import { openVariable, variableFault } from '../net/secrets.ts'
 import { type FindingTold, findingsTold } from '../outbox/rows.ts'
+import { isSubscribed } from '../outbox/subscriptions.ts'
 import type { LiveSource } from '../sources/live.ts'
 import { driftsOf } from '../sources/sources.ts'
 import type { SealedSecrets } from './credentials.ts'
@@ -225,7 +226,8 @@ function deliveryIssues({ store, clock }: Declared, id: string, doc: ProjectDoc)
   }))
 }
 
-function wiringIssues({ kinds }: Declared, id: string, doc: ProjectDoc): Issue[] {
+function wiringIssues(declared: Declared, id: string, doc: ProjectDoc): Issue[] {
+  const { kinds } = declared
   const { wakes, handoffs } = wiringOf(doc)
   const agents = Object.keys(doc.uses.agent ?? {}).sort()
   const triggers = Object.keys(doc.uses.trigger ?? {}).sort()
@@ -240,12 +242,20 @@ function wiringIssues({ kinds }: Declared, id: string, doc: ProjectDoc): Issue[]
   })
   const wakesOf = (agent: string) => wakes.filter((wake) => wake.agent === agent)
   const isHandedTo = (agent: string) => handoffs.some(({ to }) => to === agent)
-  const idle = agents.filter((agent) => wakesOf(agent).length === 0 && !isHandedTo(agent))
+  const idle = agents.filter(
+    (agent) =>
+      wakesOf(agent).length === 0 && !isHandedTo(agent) && !isWiredElsewhere(declared, id, 'agent', agent),
+  )
   const off = agents.filter(
     (agent) => wakesOf(agent).length > 0 && !wakesOf(agent).some(({ enabled }) => enabled),
   )
   const paused = triggers.filter((trigger) => kinds.trigger.find(trigger)?.doc.paused)
-  const unheard = triggers.filter((trigger) => !wakes.some((wake) => wake.trigger === trigger))
+  const unheard = triggers.filter(
+    (trigger) =>
+      !wakes.some((wake) => wake.trigger === trigger) &&
+      !isSubscribed(declared.store.db, trigger) &&
+      !isWiredElsewhere(declared, id, 'trigger', trigger),
+  )
   return [
     ...paused.map((name) =>
       warn(`Trigger ${name} is paused`, 'Resume it to fire again', pageOf('trigger', name)),
@@ -262,6 +272,24 @@ function wiringIssues({ kinds }: Declared, id: string, doc: ProjectDoc): Issue[]
     ),
     ...unheard.map((name) => warn(`Trigger ${name} wakes no agent`, 'Wire an agent to it', graph)),
   ]
+}
+
+/** Whether another project has a wire of a part that both use: what is shared may wake, and be woken, there. */
+function isWiredElsewhere(
+  { kinds, store }: Declared,
+  id: string,
+  kind: 'trigger' | 'agent',
+  name: string,
+): boolean {
+  const users = store.db.prepare<[string, string, string], string>(
+    'SELECT project FROM project_uses WHERE kind = ? AND name = ? AND project <> ?',
+  )
+  return (users.pluck().all(kind, name, id) as string[]).some((user) => {
+    const { wakes, handoffs } = wiringOf(kinds.project.find(user)!.doc)
+    return (
+      wakes.some((row) => row[kind] === name) || (kind === 'agent' && handoffs.some(({ to }) => to === name))
+    )
+  })
 }
 
 /** Labels that its parts depend on and that do not come. */

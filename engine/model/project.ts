@@ -225,6 +225,52 @@ export function withoutWire(
   }
 }
 
+/**
+ * A project that gives parts to another, and that other with what goes along: the wakes between parts of it, and the
+ * handoffs of the agents it was given. A wire from or to a part that stays is kept, and shares its other end, so that
+ * nothing stops working.
+ * @param to the project they belong to now
+ * @param taken what is given, as kind:name
+ */
+export function partWays(
+  doc: ProjectDoc,
+  to: ProjectDoc,
+  taken: ReadonlySet<string>,
+): { left: ProjectDoc; joined: ProjectDoc } {
+  const { wakes, handoffs } = wiringOf(doc)
+  const isIts = (kind: PartKind, name: string) => to.uses[kind]?.[name]?.owned === true
+  const isMoved = ({ trigger, agent }: Wake) =>
+    (taken.has(`trigger:${trigger}`) || taken.has(`agent:${agent}`)) &&
+    isIts('trigger', trigger) &&
+    isIts('agent', agent)
+  const shared = new Set(
+    wakes
+      .filter((wake) => !isMoved(wake))
+      .flatMap(({ trigger, agent }) => [`trigger:${trigger}`, `agent:${agent}`]),
+  )
+  // An agent that was given before, and was shared because of these, goes now, too.
+  const goes = (kind: PartKind, name: string) =>
+    (taken.has(`${kind}:${name}`) || (kind === 'agent' && isIts(kind, name))) &&
+    !shared.has(`${kind}:${name}`)
+  // Whom an agent that stays hands over to stays, too, and so do those that this one hands over to.
+  for (let known = -1; known < shared.size; ) {
+    known = shared.size
+    for (const { agent, to: next } of handoffs) if (!goes('agent', agent)) shared.add(`agent:${next}`)
+  }
+  let left = withoutParts(doc, goes)
+  let joined = to
+  for (const { trigger, agent, enabled, stopped } of wakes.filter(isMoved)) {
+    left = withoutWire(left, { wake: trigger, agent })
+    // What a pause of the project it leaves stopped is not off for good.
+    if (!joined.wakes?.[trigger]?.[agent])
+      joined = withWake(joined, trigger, agent, enabled === true || stopped === true)
+  }
+  for (const { agent, verdict, to: next, cooldown } of handoffs)
+    if (taken.has(`agent:${agent}`) && !joined.handoffs?.[agent]?.[verdict]?.[next])
+      joined = withHandoff(joined, agent, verdict, next, cooldown ?? HANDOFF_COOLDOWN)
+  return { left, joined }
+}
+
 /** What wakes an agent in a project: exactly these triggers, each as it was or off. */
 export function withWakesOf(doc: ProjectDoc, agent: string, triggers: readonly string[]): ProjectDoc {
   const wakes = Object.fromEntries(

@@ -159,6 +159,16 @@ export function createSubscriptions({
   }
 }
 
+/** Whether somebody is told of a trigger's firings who subscribed to it, or to a project that uses it. */
+export function isSubscribed(db: Database, trigger: string): boolean {
+  const found = db.prepare<{ trigger: string }>(
+    `SELECT 1 FROM subscriptions WHERE removed_at IS NULL AND disabled_at IS NULL
+       AND (trigger_name = @trigger OR (trigger_name IS NULL
+         AND project IN (SELECT project FROM project_uses WHERE kind = 'trigger' AND name = @trigger))) LIMIT 1`,
+  )
+  return found.get({ trigger }) !== undefined
+}
+
 /** What a list of subscriptions is narrowed to: a credential's own, or a project's; and which page of it. */
 export interface SubscriptionsFilter {
   caller?: string | undefined

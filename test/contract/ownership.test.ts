@@ -163,3 +163,54 @@ describe('the ownership of what a template planned', () => {
     expect(await svc.get('/api/sources/checkout-events')).toMatchObject({ owned_by: null })
   })
 })
+
+describe('what a project adopts leaves the Default project', () => {
+  const condition = { aggregate: 'count', predicate: '> 5', window: '5m' }
+  const wakes = [{ trigger: 'checkout-errors', agent: 'first', enabled: true }]
+  const handoffs = [
+    { agent: 'first', verdict: 'dig', to: 'second', cooldown: '30m' },
+    { agent: 'second', verdict: 'dig', to: 'third', cooldown: '30m' },
+  ]
+  const wiring = async (id: string) => (await svc.get(`/api/projects/${id}`)).wiring
+  let standing: string
+
+  /** A trigger that wakes an agent, and two that take over, in the Default project. */
+  async function loose(): Promise<void> {
+    await svc.post('/api/sources', { name: 'gw', connector: 'webhook' })
+    await svc.post('/api/triggers', { name: 'checkout-errors', sources: ['gw'], condition })
+    for (const name of ['first', 'second', 'third'])
+      standing = (await svc.post<{ project: string }>('/api/agents/builtin', { name, prompt: 'p' })).project
+    await svc.put(`/api/projects/${standing}/wiring`, { wakes, handoffs })
+  }
+
+  it('but for what is wired there with what stays: it goes on to work, and follows when that is adopted, too', async () => {
+    await loose()
+    const objects = (...agents: string[]) => [
+      { kind: 'trigger', name: 'checkout-errors' },
+      ...agents.map((name) => ({ kind: 'agent', name })),
+    ]
+    const custom = { template: 'custom', name: 'Mine', objects: objects('second', 'third') }
+    const { id } = await svc.post<Project>('/api/projects', custom)
+    await svc.post(`/api/projects/${id}/skills`, { name: 'know', description: 'd', body: 'b' })
+    await svc.post(`/api/projects/${standing}/skills/know/use`)
+    expect(await wiring(standing)).toEqual({ wakes, handoffs })
+    expect(await wiring(id)).toEqual({ wakes: [], handoffs: handoffs.slice(1) })
+    const trigger = { owned_by: id, wakes: ['first'] }
+    expect(await svc.get('/api/triggers/checkout-errors')).toMatchObject(trigger)
+    await svc.put(`/api/projects/${id}`, { objects: objects('first', 'second', 'third') })
+    expect(await wiring(standing)).toEqual({ wakes: [], handoffs: [] })
+    expect(await wiring(id)).toEqual({ wakes, handoffs })
+    expect(await svc.get('/api/triggers/checkout-errors')).toMatchObject({ ...trigger, projects: [id] })
+    expect(await svc.get(`/api/projects/${standing}/skills`)).toMatchObject([{ name: 'know' }])
+  })
+
+  it('but for a planned trigger that wakes an agent which stays', async () => {
+    await loose()
+    const { id } = await watch()
+    expect(await svc.get('/api/triggers/checkout-errors')).toMatchObject({
+      owned_by: id,
+      wakes: expect.arrayContaining(['checkout-first-look', 'first']),
+    })
+    expect(await wiring(standing)).toEqual({ wakes, handoffs })
+  })
+})

@@ -176,3 +176,46 @@ describe('GET /health', () => {
     expect(await svc.get('/health')).toMatchObject({ status: 'ok' })
   })
 })
+
+describe('what is woken, or told, outside the project', () => {
+  const condition = { aggregate: 'count', predicate: '> 5', window: '5m' }
+
+  it('is not said to lack an agent: a trigger that somebody subscribed to, and parts that another project wires', async () => {
+    const svc = await startInstance({ models: withModel() })
+    onTestFinished(() => svc.stop())
+    const labels = [{ name: 'service', field: 'service', primary: true }]
+    await svc.post('/api/sources', { name: 'gw', connector: 'webhook', config: { labels } })
+    const made = async (name: string, ...objects: Fields[]) => {
+      const { id } = await svc.post<{ id: string }>('/api/projects', { template: 'custom', name, objects })
+      const messages = async () =>
+        (await svc.get<Health>(`/api/projects/${id}/health`)).issues.map(({ message }) => message)
+      const sentence = async () => (await svc.get<Fields>(`/api/projects/${id}/outline`)).sentence
+      return { id, messages, sentence }
+    }
+    const own = await made('Own')
+    await svc.post('/api/triggers', { name: 'mine', sources: ['gw'], condition, project: own.id })
+    expect([await own.messages(), await own.sentence()]).toEqual([
+      ['Trigger mine wakes no agent'],
+      expect.stringMatching(/, wakes no agent yet\.$/),
+    ])
+    await svc.post(`/api/projects/${own.id}/subscribe`, { url: 'https://hooks.example/firings' })
+    expect([await own.messages(), await own.sentence()]).toEqual([
+      [],
+      expect.stringMatching(/, tells whoever is subscribed\.$/),
+    ])
+
+    await svc.post('/api/triggers', { name: 'errs', sources: ['gw'], condition })
+    await svc.post('/api/agents/builtin', { name: 'first', prompt: 'p', trigger: 'errs' })
+    const wired = await made('Wired', { kind: 'trigger', name: 'errs' }, { kind: 'agent', name: 'first' })
+    await svc.post(`/api/agents/builtin/first/enable?project=${wired.id}`)
+    const shared = await made('Shared')
+    const objects = [
+      { kind: 'trigger', name: 'errs' },
+      { kind: 'agent', name: 'first' },
+    ]
+    await svc.put(`/api/projects/${shared.id}`, { objects })
+    expect([await wired.messages(), await shared.messages()]).toEqual([[], []])
+    await svc.put(`/api/projects/${wired.id}/wiring`, { wakes: [], handoffs: [] })
+    expect(await shared.messages()).toEqual(['Nothing wakes agent first', 'Trigger errs wakes no agent'])
+  })
+})

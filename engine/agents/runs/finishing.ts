@@ -13,7 +13,7 @@ import type { FindingItem } from '../../sources/connectors/written.ts'
 import { type Budget, type CallRefusal, dailyBudgets, refusalOf, usd } from '../models/usage.ts'
 import { type Making, newRunId } from './making.ts'
 import { resultsOf } from './prompt.ts'
-import type { RunRow, StepRow } from './queries.ts'
+import { type RunRow, type StepRow, skillNow } from './queries.ts'
 import type { RunEnd, RunsParts, Step, StepData, StepWrite } from './types.ts'
 
 type Succeeded = Extract<RunEnd, { event: 'succeed' }>
@@ -319,14 +319,10 @@ export function createJournal(parts: RunsParts, { step: move }: Pick<Finishing, 
 
   /** A skill that was loaded is one of the run's (SPEC.md, Skill: each run records the skills it loaded). */
   function noteSkill(id: string, { call, server, is_error }: StepData['tool']): void {
-    const { name } = call.arguments
-    if (
-      server === null &&
-      !is_error &&
-      call.name.trim().toLowerCase() === 'skill' &&
-      typeof name === 'string'
-    )
-      queries.loadSkill.run({ id, name: name.trim() })
+    if (server !== null || is_error || call.name.trim().toLowerCase() !== 'skill') return
+    const name = typeof call.arguments.name === 'string' ? call.arguments.name.trim() : ''
+    if (name)
+      queries.loadSkill.run({ id, name: skillNow(store.db, queries.projectsOf.all(id), name)?.name ?? name })
   }
 
   /** What a call cost, and that it is no longer reserved. */

@@ -230,7 +230,7 @@ async function skill(run: StartedRun, port: RunPort, args: Record<string, unknow
   if (!known.includes(name))
     return failed(`no skill is named ${name}; there are ${known.join(', ') || 'none'}`)
   const body = await port.skillOf(run.projects, name)
-  if (body === null) return failed(`the skill ${name} was removed, or named otherwise, since this run began`)
+  if (body === null) return failed(`the skill ${name} was removed since this run began`)
   return { text: body, isError: false, shown: [] }
 }
 

@@ -2,6 +2,7 @@
 
 import { didYouMean } from '../../../schemas/near-names.ts'
 import type { Run } from '../../../schemas/types.ts'
+import { renamesOf } from '../../documents/record.ts'
 import { fail } from '../../errors.ts'
 import type { Database } from '../../log/store/handle.ts'
 import { dollarsSql } from '../../model/units.ts'
@@ -488,8 +489,17 @@ export function requireKnownAgent(db: Database, name: string, isHinted = false):
 /** Runs, what they spent and handoffs go along when their agent gets another name, or the trigger that woke them. */
 export function renameInRuns(
   db: Database,
-  { kind, from, to }: { kind: 'agent' | 'trigger'; from: string; to: string },
+  { kind, from, to }: { kind: 'agent' | 'trigger' | 'skill'; from: string; to: string },
 ): void {
+  if (kind === 'skill') {
+    db.prepare(
+      `UPDATE runs SET skills = (SELECT json_group_array(name) FROM (
+         SELECT CASE s.value WHEN @from THEN @to ELSE s.value END AS name FROM json_each(runs.skills) s
+         GROUP BY name ORDER BY min(s.key)))
+       WHERE skills <> '[]' AND @from IN (SELECT value FROM json_each(runs.skills))`,
+    ).run({ from, to })
+    return
+  }
   if (kind === 'trigger') {
     db.prepare('UPDATE runs SET trigger_name = ? WHERE trigger_name = ?').run(to, from)
     return
@@ -498,4 +508,25 @@ export function renameInRuns(
   db.prepare('UPDATE model_usage SET agent = ? WHERE agent = ?').run(to, from)
   db.prepare('UPDATE handoffs SET from_agent = ? WHERE from_agent = ?').run(to, from)
   db.prepare('UPDATE handoffs SET to_agent = ? WHERE to_agent = ?').run(to, from)
+}
+
+/**
+ * A skill that one of the projects uses, also by the name it had before: one that gets another while a run is at work is
+ * still the one the run was told of.
+ */
+export function skillNow(
+  db: Database,
+  projects: readonly string[],
+  name: string,
+): { name: string; body: string } | null {
+  const read = db.prepare<[string, string], { name: string; body: string }>(
+    `SELECT s.name, json_extract(s.spec, '$.body') AS body FROM skills s
+     JOIN project_uses u ON u.kind = 'skill' AND u.name = s.name
+     WHERE s.name = ? AND s.state <> 'deleted' AND u.project IN (SELECT value FROM json_each(?)) LIMIT 1`,
+  )
+  const of = JSON.stringify(projects)
+  const found = read.get(name, of)
+  if (found) return found
+  const now = renamesOf(db).nowOf('skill', name)
+  return now === null ? null : (read.get(now, of) ?? null)
 }

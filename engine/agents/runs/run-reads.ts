@@ -37,6 +37,7 @@ import {
   requireKnownAgent,
   runQueries,
   type StepRow,
+  skillNow,
 } from './queries.ts'
 import type { BriefAnswer, BriefQuestion, RunPort, Shown } from './types.ts'
 
@@ -108,18 +109,7 @@ export function createRunReads(ctx: ReadContext, clock: Clock, snapshot: Snapsho
         inTurns(inspectInSteps(ctx, question, { projects, now, isRedacted: true }), snapshot),
       ),
     eventsOf: (ids) => snapshot(() => eventsOf(ctx, ids, clock.now())),
-    skillOf: (projects, name) =>
-      snapshot(
-        () =>
-          ctx.db
-            .prepare<[string, string], string>(
-              `SELECT json_extract(s.spec, '$.body') FROM skills s
-               JOIN project_uses u ON u.kind = 'skill' AND u.name = s.name
-               WHERE s.name = ? AND s.state <> 'deleted' AND u.project IN (SELECT value FROM json_each(?)) LIMIT 1`,
-            )
-            .pluck()
-            .get(name, JSON.stringify(projects)) ?? null,
-      ),
+    skillOf: (projects, name) => snapshot(() => skillNow(ctx.db, projects, name)?.body ?? null),
   }
 }
 

@@ -273,7 +273,7 @@ export interface RunPort {
   inspectFor(projects: readonly string[], question: InspectQuestion, now: number): Promise<InspectResult>
   /** Events with payloads; those that do not exist are absent. */
   eventsOf(ids: readonly string[]): Promise<Row[]>
-  /** Body of a skill one of the projects uses; null: none has that name. */
+  /** Body of a skill one of the projects uses, also by the name it had before; null: there is none. */
   skillOf(projects: readonly string[], name: string): Promise<string | null>
   rememberFor(agent: string, request: RememberRequest, key: string): Promise<void>
 }

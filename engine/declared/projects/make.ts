@@ -25,6 +25,7 @@ import {
   type Planned,
   type ProjectDoc,
   partsOf,
+  partWays,
   projectOf,
   projectsOf,
   putProject,
@@ -123,28 +124,18 @@ export function stageObjects(
 function adopt(edit: Edit, id: string, refs: readonly { kind: PartKind; name: string }[]): void {
   const owned = refs.map(({ kind, name }) => ({ kind, name, owned: ownerOf(edit, kind, name) === null }))
   putProject(edit, id, withUses(projectOf(edit, id), owned))
-  const taken = new Set(owned.filter((ref) => ref.owned).map(({ kind, name }) => `${kind}:${name}`))
-  if (taken.size === 0) return
-  for (const [other, doc] of projectsOf(edit))
-    if (other !== id && doc.template === DEFAULT_TEMPLATE) leaveDefault(edit, other, id, taken)
+  leaveDefault(edit, id, new Set(owned.filter((ref) => ref.owned).map(({ kind, name }) => `${kind}:${name}`)))
 }
 
-/** What wired an adopted object in the Default project comes along, so that nothing stops working. */
-function leaveDefault(edit: Edit, defaultId: string, id: string, taken: ReadonlySet<string>): void {
-  const doc = projectOf(edit, defaultId)
-  let mine: ProjectDoc = projectOf(edit, id)
-  for (const [trigger, agents] of Object.entries(doc.wakes ?? {}))
-    for (const [agent, wake] of Object.entries(agents))
-      if (taken.has(`trigger:${trigger}`) && taken.has(`agent:${agent}`))
-        mine = { ...mine, wakes: { ...mine.wakes, [trigger]: { ...mine.wakes?.[trigger], [agent]: wake } } }
-  for (const [agent, verdicts] of Object.entries(doc.handoffs ?? {}))
-    if (taken.has(`agent:${agent}`)) mine = { ...mine, handoffs: { ...mine.handoffs, [agent]: verdicts } }
-  putProject(edit, id, mine)
-  putProject(
-    edit,
-    defaultId,
-    withoutParts(doc, (kind, name) => taken.has(`${kind}:${name}`)),
-  )
+/** Adopted objects, as kind:name, leave the Default project, which held them for want of another. */
+function leaveDefault(edit: Edit, id: string, taken: ReadonlySet<string>): void {
+  if (taken.size === 0) return
+  for (const [other, doc] of projectsOf(edit)) {
+    if (other === id || doc.template !== DEFAULT_TEMPLATE) continue
+    const { left, joined } = partWays(doc, projectOf(edit, id), taken)
+    putProject(edit, other, left)
+    putProject(edit, id, joined)
+  }
 }
 
 function readObjects(edit: Edit, objects: readonly GivenObject[]): { kind: PartKind; name: string }[] {
@@ -300,13 +291,7 @@ function stagePlanned(world: TemplateWorld, id: string, object: PlannedObject, p
   if (!exists) edit.put(kind, name, world.normalise(kind, name, object.spec))
   note(plan, kind, key, exists ? { ...planned, adopted: true } : planned)
   putProject(edit, id, withUses(projectOf(edit, id), [{ kind, name, owned: true }]))
-  if (exists) leaveDefaultFor(edit, kind, name)
-}
-
-/** An adopted object leaves the Default project, which held it for want of another. */
-function leaveDefaultFor(edit: Edit, kind: PartKind, name: string): void {
-  for (const id of usersOf(edit, kind, name))
-    if (projectOf(edit, id).template === DEFAULT_TEMPLATE) leave(edit, id, kind, name)
+  if (exists) leaveDefault(edit, id, new Set([`${kind}:${name}`]))
 }
 
 /** A part leaves a project, with what is wired of it. */

@@ -26,6 +26,7 @@ import { Edit, type PartKind, partKinds } from '../../model/documents.ts'
 import { type ProjectDoc, projectsOf, wiringOf } from '../../model/project.ts'
 import { isoOrNull } from '../../model/units.ts'
 import { findingsTold } from '../../outbox/rows.ts'
+import { isSubscribed } from '../../outbox/subscriptions.ts'
 import { activities } from '../../triggers/reads.ts'
 import type { Declared } from '../declared.ts'
 import { belongings } from '../operations.ts'
@@ -63,7 +64,9 @@ export function outlineOf(declared: Declared, word: string): ProjectOutline {
     }
   })
   return {
-    sentence: projectSentence(doc, watches.length, triggers, woken),
+    sentence: projectSentence(doc, watches.length, triggers, woken, (name) =>
+      isSubscribed(declared.store.db, name),
+    ),
     watches,
     wakes: triggers.map(({ name, spec }) => ({
       trigger: name,
@@ -120,6 +123,7 @@ function projectSentence(
   sources: number,
   triggers: readonly { name: string; spec: TriggerSpec }[],
   woken: ReadonlyMap<string, 'trigger' | 'handoff'>,
+  isHeard: (trigger: string) => boolean,
 ): string {
   if (sources + triggers.length + names(doc, 'agent').length === 0) return 'Nothing is in this project yet.'
   const watches = sources ? `Watches ${countWords(sources, 'source')}` : 'Watches no source yet'
@@ -132,7 +136,8 @@ function projectSentence(
   const more = triggers.length > 1 ? ` (and ${triggers.length - 1} more)` : ''
   const by = (how: 'trigger' | 'handoff') => [...woken].filter(([, one]) => one === how).map(([name]) => name)
   const [lookers, taking] = [by('trigger').sort(), by('handoff').sort()]
-  const wakes = lookers.length ? `wakes ${listNames(lookers)}` : 'wakes no agent yet'
+  const unled = isHeard(told.name) ? 'tells whoever is subscribed' : 'wakes no agent yet'
+  const wakes = lookers.length ? `wakes ${listNames(lookers)}` : unled
   const hands = lookers.length === 1 ? 'which hands' : 'which hand'
   return `${watches}; ${first}${more}, ${wakes}${taking.length ? `, ${hands} over to ${listNames(taking)} by verdict` : ''}.`
 }
