@@ -124,7 +124,7 @@ class Lines {
 }
 
 /** Items that are taken at once. */
-const AT_ONCE = 100_000
+export const AT_ONCE = 100_000
 
 /**
  * Whether a body that is held has more lines than are taken at once, so that it is stored in pieces like a longer

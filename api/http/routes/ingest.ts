@@ -24,6 +24,9 @@ const NDJSON_TYPES = new Set([
   'application/jsonlines',
 ])
 
+export const isNdjson = (request: Pick<FastifyRequest, 'headers'>): boolean =>
+  NDJSON_TYPES.has(typeOf(request))
+
 const failUnknown = (): never => fail('not_found', 'unknown ingest key: no source has it')
 
 /** The pattern of the route. */
@@ -157,12 +160,8 @@ async function ingested(
  * covers the whole body, so that nothing may be stored before its end.
  */
 function isStreamed(request: FastifyRequest, route: IngestRoute | undefined): boolean {
-  const { headers } = request
-  const type = typeOf(request)
-  const length = headers['content-length']
-  return (
-    NDJSON_TYPES.has(type) && route?.signed === false && (length === undefined || Number(length) > WIRE_MAX)
-  )
+  const length = request.headers['content-length']
+  return isNdjson(request) && route?.signed === false && (length === undefined || Number(length) > WIRE_MAX)
 }
 
 /** The parts of NDJSON that is short enough to be held and has more lines than are taken at once; null for all else. */
@@ -171,7 +170,7 @@ function manyLines(
   route: IngestRoute,
   body: Uint8Array | readonly Uint8Array[],
 ): readonly Uint8Array[] | null {
-  if (route.signed || !NDJSON_TYPES.has(typeOf(request))) return null
+  if (route.signed || !isNdjson(request)) return null
   const parts = body instanceof Uint8Array ? [body] : body
   return isOfManyLines(parts) ? parts : null
 }
