@@ -13,8 +13,9 @@ import { announced } from './body-budget.ts'
 import { BODY_MS, limitTime } from './body-time.ts'
 import type { Doors } from './doors.ts'
 import { type Outcome, setOutcome } from './guard.ts'
+import { AT_ONCE } from './ndjson.ts'
 import { PACKED_FROM_BYTES } from './pack-answers.ts'
-import { callOf, FORM_TYPE, INGEST, typeOf } from './routes/ingest.ts'
+import { callOf, FORM_TYPE, INGEST, isNdjson, typeOf } from './routes/ingest.ts'
 import { EVENT_GRID, FIREHOSE_REQUEST } from './routes/sender-answers.ts'
 import { headersOfAll } from './security-headers.ts'
 import { shaping } from './validate.ts'
@@ -90,6 +91,8 @@ export class DirectIngest {
     if (method !== 'POST' || !url!.startsWith(PREFIX) || this.doors.stopping()) return undefined
     const length = headers['content-length']
     if (length === undefined || Number(length) > WIRE_MAX) return undefined
+    // It may have more lines than are taken at once.
+    if (Number(length) > AT_ONCE && isNdjson({ headers })) return undefined
     for (const name of UNUSUAL) if (headers[name] !== undefined) return undefined
     const route = this.doors.auth.ingestRoute(url!.slice(PREFIX.length))
     return route && isPlain(route) && typeOf({ headers }) !== FORM_TYPE ? route : undefined

@@ -32,7 +32,7 @@ const FIRST_BUFFER = 64 * 1024
 
 /** @returns one piece at least. @throws SvcError too_large for a line longer than a piece, or too much in all. */
 export async function* piecesOf(
-  body: AsyncIterable<Uint8Array>,
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   limits: Limits = LIMITS,
 ): AsyncGenerator<Piece> {
   const lines = new Lines(limits)
@@ -121,6 +121,32 @@ class Lines {
     for (let at = start; at < end; at++) if (!SPACES.has(this.held[at]!)) return false
     return true
   }
+}
+
+/** Items that are taken at once. */
+export const AT_ONCE = 100_000
+
+/**
+ * Whether a body that is held has more lines than are taken at once, so that it is stored in pieces like a longer
+ * one. One JSON value that is spread over many lines is none: its first line does not end a value.
+ */
+export function isOfManyLines(parts: readonly Uint8Array[]): boolean {
+  let lines = 0
+  let last = 0
+  for (const part of parts)
+    for (let at = 0; ; at++) {
+      const end = part.indexOf(NEWLINE, at)
+      for (let i = (end === -1 ? part.length : end) - 1; lines === 0 && i >= at; i--)
+        if (!SPACES.has(part[i]!)) {
+          last = part[i]!
+          break
+        }
+      if (end === -1) break
+      if (lines === 0 && last !== 0x7d && last !== 0x5d) return false
+      if (++lines > AT_ONCE) return true
+      at = end
+    }
+  return false
 }
 
 const inWords = (bytes: number): string =>

@@ -405,7 +405,7 @@ function grownQueries<Id extends string | number>(db: Database, of: string) {
         notes: notes.all(of).map(({ at, headline, note, ...row }) => ({
           ...row,
           at: iso(at),
-          headline: headline ?? headlineOf(note ?? ''),
+          headline: headline?.trim() || headlineOf(note ?? ''),
         })),
       }
     },

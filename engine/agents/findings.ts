@@ -97,7 +97,10 @@ export async function recordFinding(
     fail('conflict', `${writer} is the name of an agent of this service; give the key another name`)
   const run_id = `run_${randomBytes(8).toString('hex')}`
   const label = body.label ?? labelFor(parts, project, body.entity)
-  const { entity, finding, verdict, headline, next_step, firing } = body
+  const { entity, finding, verdict, firing } = body
+  // Clients fill every field: of a blank one what the note says is shown, as where there is none.
+  const headline = body.headline?.trim() || null
+  const next_step = body.next_step?.trim() || null
   const cited = checkCited(body, told, (ids) => parts.events(ids, fetcher.own ? project : null))
   const notices = [
     ...unknownEntity(parts, label, entity),
@@ -131,9 +134,7 @@ export async function recordFinding(
         entity,
         label,
         verdict: verdict ?? null,
-        headline: headline ?? null,
-        next_step: next_step ?? null,
-        finding,
+        ...{ headline, next_step, finding },
         at: parts.clock.now(),
         event_id: id,
         practice: practice ? 1 : 0,
@@ -392,9 +393,9 @@ function presentResult(row: ResultRow, incident: FindingIncident | null): Projec
     entity: row.entity,
     label: row.label,
     kind: isFinding ? 'action' : 'no_action',
-    headline: row.headline ?? (note ? headlineOf(note) : NOTHING),
+    headline: row.headline?.trim() || (note ? headlineOf(note) : NOTHING),
     summary: textOfMarkdown(note).slice(0, SUMMARY_MAX),
-    next_step: row.next_step ?? nextStepOf(note),
+    next_step: row.next_step?.trim() || nextStepOf(note),
     verdict: row.verdict,
     chain: JSON.parse(row.chain) as string[],
     cost_usd: row.external === 1 || row.uncosted > 0 ? null : row.cost_usd,

@@ -1,5 +1,6 @@
 /** Incidents: the firings of one trigger for one key, from the first until it is handled; and Home. */
 import type { IncidentAction, IncidentWho } from '../incidents/steps.ts'
+import { narrowedQuery } from './events.ts'
 import type { OperationInput } from './input.ts'
 import { type Post, tagged } from './operation.ts'
 
@@ -96,7 +97,7 @@ export const incidents = [
     },
     answer: 'incidents-result.json',
     summary: 'List incidents: by severity, then last firing; handled ones by when',
-    run: (engine, { query, project }) => engine.listIncidents(query, project),
+    run: async (engine, input) => engine.listIncidents(await narrowedQuery(engine, input), input.project),
   }),
   operation({
     id: 'getIncident',

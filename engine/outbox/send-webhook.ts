@@ -115,6 +115,10 @@ const PASSING = new Set([408, 425, 429])
 /** Sent again they would end the same. */
 const FINAL_FAULTS: ReadonlySet<FaultCode> = new Set(['not_allowed', 'invalid', 'redirect'])
 
+/** A redirect is never followed: where it leads was not checked as an address that may be reached. */
+const NOT_FOLLOWED = 'redirects are not followed; give the address it leads to'
+const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
+
 /**
  * Only 2xx takes a delivery. What may pass is tried again: no answer, 5xx, 408, 425 and 429. How many
  * tries there are is the lifecycle's to say: `retry` after the last one fails the delivery.
@@ -128,7 +132,7 @@ export function outcomeOf(answer: EgressAnswer | EgressFault, situation: Situati
   }
   const { status, headers } = answer
   if (status >= 200 && status < 300) return { event: 'acknowledge', status, reason: null }
-  const reason = `HTTP ${status}`
+  const reason = `HTTP ${status}${isRedirect(status) ? `: ${NOT_FOLLOWED}` : ''}`
   if (status === 410) return { event: 'gone', status, reason }
   if (status < 500 && !PASSING.has(status)) return { event: 'refuse', status, reason }
   return {
@@ -224,8 +228,8 @@ export async function sendWriteBack(
   if (event === 'acknowledge' || event === 'interrupted') return outcome
   // A receiver may repeat what it was sent; what it wrote is cut after the secrets are out of it.
   const sent = [token, ...addressSecrets(url)]
-  const reason = answer.ok
-    ? `HTTP ${answer.status}: ${storedFault(answer.body.toString(), sent).slice(0, BODY_SHOWN)}`
-    : storedFault(answer.message, sent)
-  return { ...outcome, event, reason }
+  if (!answer.ok) return { ...outcome, event, reason: storedFault(answer.message, sent) }
+  const said = storedFault(answer.body.toString(), sent).slice(0, BODY_SHOWN).trim()
+  const isTold = isRedirect(answer.status) || said === ''
+  return { ...outcome, event, reason: isTold ? outcome.reason : `HTTP ${answer.status}: ${said}` }
 }

@@ -127,6 +127,9 @@ describe('the catalog is in the scope read', () => {
     expect(own.status).toBe(200)
     expect(JSON.stringify(own.body)).not.toContain('ingest_key')
     for (const handle of ['source:signed', 'source:gone', 'trigger:gone'])
-      expect((await asked(`/catalog/${handle}`, 'project')).status, handle).toBe(403)
+      expect(await asked(`/catalog/${handle}`, 'project'), handle).toMatchObject({
+        status: 403,
+        body: { detail: 'this key only reads project Shop and records findings in it' },
+      })
   })
 })

@@ -277,6 +277,20 @@ describe('recording a finding', () => {
     })
   })
 
+  it.each(['', '  '])('says what its note says where headline and next step are blank: %j', async (blank) => {
+    const scout = svc.as((await projectKey()).secret)
+    const note = { finding: '## Disk full\n\nNo room is left.\n\nNext step: purge the logs' }
+    const path = `/api/projects/${shop}/findings`
+    const { run_id } = await scout.post(path, { ...finding, ...note, headline: blank, next_step: blank })
+    expect(await svc.get(`/api/projects/${shop}/results/${run_id}`)).toMatchObject({
+      headline: 'Disk full',
+      next_step: 'purge the logs',
+    })
+    expect(await inbox()).toMatchObject([{ headline: null, next_step: null }])
+    const { rows } = await svc.post<{ rows: Fields[] }>('/read', { selector: { service: 'checkout' } })
+    expect(rows.map(({ text }) => text)).toEqual([expect.stringContaining('Disk full')])
+  })
+
   it('is bounded: a loop that went wrong records 120 in a minute, and other keys as before', async () => {
     const [loop, scout] = [
       svc.as((await projectKey({ name: 'loop' })).secret),

@@ -8,7 +8,7 @@ import { announced, type BodyBudget, idempotencyKey } from '../body-budget.ts'
 import type { Doors } from '../doors.ts'
 import { outcomeOf } from '../guard.ts'
 import { storePieces } from '../ingest-pieces.ts'
-import { LIMITS, piecesOf } from '../ndjson.ts'
+import { isOfManyLines, LIMITS, piecesOf } from '../ndjson.ts'
 import { notFound } from '../not-found.ts'
 import { streamOf } from '../stream-body.ts'
 import { answers, body, headers, mayTake } from '../validate.ts'
@@ -23,6 +23,9 @@ const NDJSON_TYPES = new Set([
   'application/x-jsonl',
   'application/jsonlines',
 ])
+
+export const isNdjson = (request: Pick<FastifyRequest, 'headers'>): boolean =>
+  NDJSON_TYPES.has(typeOf(request))
 
 const failUnknown = (): never => fail('not_found', 'unknown ingest key: no source has it')
 
@@ -140,13 +143,15 @@ async function ingested(
     return reply.code(200).send({ ingested: 0 })
   const wanted = given ? wantedBy(request, route, given.body) : null
   const call = callOf(request, route)
-  const result = given
-    ? route.isSns
-      ? await ingestSns(engine, given, call, route.signed)
-      : await engine.ingest({ ...call, ...given })
-    : await ingestStream(engine, held(streamOf(wire as IncomingMessage), request, streams), call, () =>
-        auth.stillHolds(request.identity),
-      )
+  const isGood = () => auth.stillHolds(request.identity)
+  const many = given && manyLines(request, route, given.body)
+  const result = many
+    ? await ingestStream(engine, many, call, isGood)
+    : given
+      ? route.isSns
+        ? await ingestSns(engine, given, call, route.signed)
+        : await engine.ingest({ ...call, ...given })
+      : await ingestStream(engine, held(streamOf(wire as IncomingMessage), request, streams), call, isGood)
   return answerSender(reply, result, wanted, clock.now())
 }
 
@@ -155,12 +160,19 @@ async function ingested(
  * covers the whole body, so that nothing may be stored before its end.
  */
 function isStreamed(request: FastifyRequest, route: IngestRoute | undefined): boolean {
-  const { headers } = request
-  const type = typeOf(request)
-  const length = headers['content-length']
-  return (
-    NDJSON_TYPES.has(type) && route?.signed === false && (length === undefined || Number(length) > WIRE_MAX)
-  )
+  const length = request.headers['content-length']
+  return isNdjson(request) && route?.signed === false && (length === undefined || Number(length) > WIRE_MAX)
+}
+
+/** The parts of NDJSON that is short enough to be held and has more lines than are taken at once; null for all else. */
+function manyLines(
+  request: FastifyRequest,
+  route: IngestRoute,
+  body: Uint8Array | readonly Uint8Array[],
+): readonly Uint8Array[] | null {
+  if (route.signed || !isNdjson(request)) return null
+  const parts = body instanceof Uint8Array ? [body] : body
+  return isOfManyLines(parts) ? parts : null
 }
 
 /** @throws SvcError invalid */
@@ -213,7 +225,7 @@ async function* held(
 /** @param isGood whether the credential has not been revoked while it comes. @throws SvcError */
 function ingestStream(
   engine: Doors['engine'],
-  parts: AsyncIterable<Buffer>,
+  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   call: Omit<IngestPost, 'body'>,
   isGood: () => boolean,
 ): Promise<IngestResult> {

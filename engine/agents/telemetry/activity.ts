@@ -103,10 +103,12 @@ interface OwnRow {
 
 /** @param projects ids; null: all */
 function ownAgents(db: Database, from: number, projects: readonly string[] | null): AgentActivity[] {
-  const within =
+  // What an agent from outside recorded is kept as a run, but svc did not run it.
+  const within = `AND woken_by <> 'external'${
     projects === null
       ? ''
-      : 'AND id IN (SELECT run_id FROM run_projects WHERE project IN (SELECT value FROM json_each(@projects)))'
+      : ' AND id IN (SELECT run_id FROM run_projects WHERE project IN (SELECT value FROM json_each(@projects)))'
+  }`
   const given = { from, projects: JSON.stringify(projects ?? []) }
   const rows = db
     .prepare<typeof given, OwnRow>(

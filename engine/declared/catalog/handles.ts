@@ -65,7 +65,10 @@ export function describeHandle(
     const listed = catalogListing(declared, project)
     const own = kind === 'source' ? listed.sources : listed.triggers
     if (!own.some((one) => one.name === name))
-      throw new SvcError('forbidden', `this key sees no ${kind} of that name in its project`)
+      throw new SvcError(
+        'forbidden',
+        `this key only reads project ${listed.projects[0]?.name ?? project} and records findings in it`,
+      )
   }
   if (kind === 'trigger') return ofTrigger(declared, handle, getTrigger(declared, name), project)
   const belongs = belongings(declared)

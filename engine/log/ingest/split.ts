@@ -290,7 +290,8 @@ function readLine(
   index: number,
 ): { index: number; item: SplitItem | string; lineEnd: number } {
   const { bytes } = body
-  if (index >= ITEMS_MAX) failTooMany(`more than ${ITEMS_MAX}`)
+  if (index >= ITEMS_MAX)
+    failTooMany(`more than ${ITEMS_MAX}`, '; NDJSON sent as application/x-ndjson may have more')
   const found = bytes.indexOf(NEWLINE, from)
   const line = trim(bytes, from, found === -1 || found > end ? end : found)
   return { index, item: read(body, line, index), lineEnd: line[1] }
@@ -315,8 +316,8 @@ export function withLines(given: Uint8Array, rejected: readonly Rejected[]): Rej
   })
 }
 
-function failTooMany(count: string): never {
-  fail('too_large', `the body has ${count} items; at most ${ITEMS_MAX} are taken at once`)
+function failTooMany(count: string, way = ''): never {
+  fail('too_large', `the body has ${count} items; at most ${ITEMS_MAX} are taken at once${way}`)
 }
 
 /** The item, or the rule it breaks. @param isShallow its depth is known to be allowed. */

@@ -137,6 +137,22 @@ describe('a secured instance', () => {
     expect(await listed(tokens.reader!, '?project=Elsewhere')).toBe(403)
   })
 
+  it('lists incidents to a project key of its own project alone, and refuses it any other', async () => {
+    const asked = async (query: string) => {
+      const { status, json } = await door.call(
+        'GET',
+        `/api/incidents${query}`,
+        undefined,
+        door.as(tokens.reader!),
+      )
+      return [status, json().detail]
+    }
+    for (const query of ['', '?project=Own', `?project=${own}`])
+      expect(await asked(query)).toEqual([200, undefined])
+    for (const query of ['?project=Elsewhere', '?project=Nowhere'])
+      expect(await asked(query)).toEqual([403, 'this key only reads project Own and records findings in it'])
+  })
+
   it('declares a scope for every route it serves', () => {
     const table = door.app.printRoutes({ commonPrefix: false })
     expect(table).toContain('api/sources')

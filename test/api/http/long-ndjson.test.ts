@@ -173,6 +173,31 @@ describe('long NDJSON', () => {
     expect(await send([packed], { 'content-encoding': 'br' })).toMatchObject({ status: 415 })
   })
 
+  it('of more lines than are taken at once is stored in pieces, though it is short enough to be held, packed or not', async () => {
+    const many = '{}\n'.repeat(100_001)
+    const held = async (payload: string | Buffer, headers: Record<string, string>) => {
+      const host = '127.0.0.1:8787'
+      const answer = await door.app.inject({ method: 'POST', url, headers: { host, ...headers }, payload })
+      return { status: answer.statusCode, json: answer.json() }
+    }
+    const ndjson = { 'content-type': 'application/x-ndjson' }
+    // Over a connection, where a post of a length that is said has a way of its own.
+    const address = await door.app.listen({ port: 0, host: '127.0.0.1' })
+    const plain = await fetch(address + url, { method: 'POST', headers: ndjson, body: many })
+    expect([plain.status, await plain.json()]).toMatchObject([202, { ingested: 100_001 }])
+    const gzip = { ...ndjson, 'content-encoding': 'gzip' }
+    expect(await held(gzipSync(many), gzip)).toMatchObject({ status: 202, json: { ingested: 100_001 } })
+    expect(await held(many, { 'content-type': 'application/json' })).toEqual({
+      status: 413,
+      json: {
+        detail:
+          'the body has more than 100000 items; at most 100000 are taken at once; NDJSON sent as application/x-ndjson may have more',
+      },
+    })
+    // One value that is spread over as many lines is one item.
+    expect(await held(`{\n${'\n'.repeat(100_001)}"a":1}`, ndjson)).toMatchObject({ json: { ingested: 1 } })
+  })
+
   it('counts a delivery that is named in a header once, item by item', async () => {
     const named = { 'webhook-id': 'msg_1' }
     expect(await send([linesOf(0, 10_000)], named)).toMatchObject({ json: { ingested: 10_000 } })

@@ -57,29 +57,42 @@ describe('a sentence of ours', () => {
   })
 })
 
+const written = (status: number, said: (headers: Record<string, string>) => string) =>
+  sendWriteBack(
+    {
+      kind: 'write_back',
+      ...{ runId: 'run_1', url: 'https://receiver.example/', token: TOKEN, fault: null, body: '{}' },
+    },
+    {
+      egress: {
+        send: async ({ headers }: { headers: Record<string, string> }) => ({
+          ...{ ok: true, status, headers: {} },
+          body: Buffer.from(said(headers)),
+        }),
+      } as unknown as Egress,
+      situation: () => ({ retry: 'write_back', tries: 1, now: 0, random: () => 0.5 }),
+      signal: new AbortController().signal,
+    },
+  )
+
 describe('a receiver that echoes the headers of a write-back', () => {
   it.each([
     [400, 'a final answer'],
     [500, 'one that is tried again'],
   ])('leaves no token in delivery_error: %i, %s', async (status) => {
-    const { reason } = await sendWriteBack(
-      {
-        kind: 'write_back',
-        ...{ runId: 'run_1', url: 'https://receiver.example/', token: TOKEN, fault: null, body: '{}' },
-      },
-      {
-        egress: {
-          send: async ({ headers }: { headers: Record<string, string> }) => ({
-            ...{ ok: true, status, headers: {} },
-            // The token stands across the place where the text is cut.
-            body: Buffer.from(`${'x'.repeat(190)} authorization: ${headers.authorization}`),
-          }),
-        } as unknown as Egress,
-        situation: () => ({ retry: 'write_back', tries: 1, now: 0, random: () => 0.5 }),
-        signal: new AbortController().signal,
-      },
+    // The token stands across the place where the text is cut.
+    const { reason } = await written(
+      status,
+      ({ authorization }) => `${'x'.repeat(190)} authorization: ${authorization}`,
     )
     expect(reason).toContain(`HTTP ${status}: xxx`)
     expect(reason).not.toContain(TOKEN.slice(0, 4))
   })
+})
+
+it.each([
+  [404, '\n', 'HTTP 404'],
+  [308, '<html>Moved</html>', 'HTTP 308: redirects are not followed; give the address it leads to'],
+])('a write-back that is answered %i says no more than is known: %j', async (status, said, reason) => {
+  expect(await written(status, () => said)).toMatchObject({ event: 'refuse', reason })
 })

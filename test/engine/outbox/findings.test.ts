@@ -74,14 +74,14 @@ it('18.3: a write-back that failed is listed with its attempts and error, and is
   const failed = await only(world, 'write_back')
   expect(failed).toMatchObject({
     ...{ of: 'finding', run_id: id, trigger: 't', key: 'checkout', status: 'failed', accepts: ['redeliver'] },
-    ...{ tries: 3, max_tries: 3, reason: 'HTTP 503: ', delivered_at: null },
+    ...{ tries: 3, max_tries: 3, reason: 'HTTP 503', delivered_at: null },
     recipient: { kind: 'write_back', name: 'first-look', subscription_id: null },
   })
   expect(failed.recipient.address).not.toContain('secret-part')
   expect(failed.attempts.map(({ status: http, error: why }) => [http, why])).toEqual(
-    Array.from({ length: 3 }, () => [503, 'HTTP 503: ']),
+    Array.from({ length: 3 }, () => [503, 'HTTP 503']),
   )
-  expect(await run(id)).toMatchObject({ delivery: 'http 503', delivery_error: 'HTTP 503: ' })
+  expect(await run(id)).toMatchObject({ delivery: 'http 503', delivery_error: 'HTTP 503' })
   status.now = 200
   await engine.redeliver(failed.delivery_id)
   expect(await run(id)).toMatchObject({ delivery: 'pending', delivery_error: null })

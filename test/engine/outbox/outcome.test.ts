@@ -23,7 +23,15 @@ describe('an answer', () => {
     expect(outcomeOf(answer(status), first)).toEqual({ event: 'retry', status, reason, dueAt: NOW + 5_000 })
   })
 
-  it.each([300, 301, 302, 307, 308, 400, 401, 403, 404, 405, 409, 413, 422, 451])('%d is final', (status) => {
+  it.each([301, 302, 303, 307, 308])('%d is final, and says what to do', (status) => {
+    expect(outcomeOf(answer(status), first)).toEqual({
+      event: 'refuse',
+      status,
+      reason: `HTTP ${status}: redirects are not followed; give the address it leads to`,
+    })
+  })
+
+  it.each([300, 304, 400, 401, 403, 404, 405, 409, 413, 422, 451])('%d is final', (status) => {
     const refused = { event: 'refuse', status, reason: `HTTP ${status}` }
     expect(outcomeOf(answer(status, { 'retry-after': '7' }), first)).toEqual(refused)
   })

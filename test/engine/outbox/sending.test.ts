@@ -97,7 +97,7 @@ describe('a delivery', () => {
   })
 
   it.each([
-    [302, 'refuse', 'HTTP 302'],
+    [302, 'refuse', 'HTTP 302: redirects are not followed; give the address it leads to'],
     [404, 'refuse', 'HTTP 404'],
     [410, 'gone', 'HTTP 410'],
   ])('answered %d is over', async (status, event, reason) => {

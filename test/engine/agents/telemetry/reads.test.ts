@@ -195,7 +195,7 @@ describe('agents', () => {
     ])
   })
 
-  it('of svc are known by their runs, practice runs not counted', () => {
+  it('of svc are known by their runs, practice runs and what others recorded not counted', () => {
     const { store, activity } = world()
     const run = (id: string, practice: number, more: Record<string, unknown> = {}) => {
       const row = {
@@ -217,6 +217,7 @@ describe('agents', () => {
     run('1', 0)
     run('2', 0, { error: 'no model', snapshot: JSON.stringify({ value: 'failed' }) })
     run('3', 1)
+    run('4', 0, { agent: 'scout', woken_by: 'external' })
     store.db
       .prepare("INSERT INTO run_steps (run_id, n, kind, round, at, data) VALUES ('1', 1, 'tool', 1, ?, ?)")
       .run(T0, JSON.stringify({ call: { id: 'c', name: 'recent_events' } }))
