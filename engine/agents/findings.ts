@@ -13,6 +13,7 @@ import type {
   FindingCreated,
   FindingIncident,
   FindingsResult,
+  FoundFinding,
   InspectedEvent,
   Label,
   ProjectResult,
@@ -268,7 +269,7 @@ export interface AllFindingsAsked {
 }
 
 /** One of several projects, with its whole note, which a page of them leaves out. */
-export type FoundInProject = AllFindingsResult['findings'][number] & { agent: string; note: string }
+export type FoundInProject = AllFindingsResult['findings'][number] & { note: string }
 
 /**
  * What agents found in several projects, newest first; a run that is of several is told once.
@@ -307,7 +308,7 @@ export function listAllFindings(
     findings: shown.map((row) => ({
       project: { id: row.project, name: projects.get(row.project)! },
       result: presentResult(row, queries.incident(row, row.project)),
-      ...{ agent: row.agent, note: row.finding ?? '' },
+      ...{ agent: row.agent, trigger: row.trigger_name, note: row.finding ?? '' },
     })),
     next_before: found.size > limit && last ? `${last.at}.${last.run_id}` : null,
   }
@@ -342,6 +343,21 @@ export function getResult({ queries }: FindingsParts, project: string, runId: st
     event_id: row.event_id ?? '',
     checked_claims: queries.claimsOf(runId),
   }
+}
+
+/**
+ * One result with its whole note, by its id alone; where it is of several projects, of the first.
+ * @param projects names by id
+ * @throws SvcError not_found
+ */
+export function findFinding(
+  parts: FindingsParts,
+  projects: ReadonlyMap<string, string>,
+  runId: string,
+): FoundFinding {
+  for (const [id, name] of projects)
+    if (parts.queries.byRun(id, runId)) return { project: { id, name }, result: getResult(parts, id, runId) }
+  return fail('not_found', `no finding has the id ${runId}`)
 }
 
 /** The name of the primary label among a source's labels. */
