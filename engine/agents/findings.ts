@@ -55,8 +55,11 @@ export interface FindingsParts {
   events(ids: readonly string[], project: string | null): Row[]
   /** Whether a firing is held, and what ends it. */
   ending: Ending
-  /** Who hands over on which verdict in a project; empty too where a trigger of it watches findings, which may do it for any. */
-  handoffs(project: string): readonly { agent: string; verdict: string; to: string }[]
+  /** Who hands over on which verdict in a project; empty too where a trigger of it watches findings such as this one. */
+  handoffs(
+    project: string,
+    finding: { agent: string; verdict: string },
+  ): readonly { agent: string; verdict: string; to: string }[]
   /** Whether a finding of this writer answers a practice firing of the project. */
   answersPractice(project: string, writer: string): boolean
   /** Links it to the incidents it is about, inside its transaction. @returns their ids */
@@ -102,7 +105,7 @@ export async function recordFinding(
   const cited = checkCited(body, told, (ids) => parts.events(ids, fetcher.own ? project : null))
   const notices = [
     ...unknownEntity(parts, label, entity),
-    ...noHandoff(parts.handoffs(project), verdict, writer),
+    ...noHandoff(parts, project, verdict, writer),
     ...cited.notices,
   ]
   const end =
@@ -165,11 +168,13 @@ const HANDOFFS_TOLD = 5
 
 /** Whoever gives a verdict by which agents hand over would wait for what never begins. */
 function noHandoff(
-  handoffs: ReturnType<FindingsParts['handoffs']>,
+  parts: FindingsParts,
+  project: string,
   verdict: string | undefined,
   writer: string,
 ): string[] {
-  if (!verdict || handoffs.length === 0) return []
+  const handoffs = verdict ? parts.handoffs(project, { agent: writer, verdict }) : []
+  if (handoffs.length === 0) return []
   const told = handoffs.slice(0, HANDOFFS_TOLD).map((one) => `${one.agent} on ${one.verdict} to ${one.to}`)
   const left = handoffs.length - told.length
   const known = `${told.join(', ')}${left ? ` and ${left} more` : ''}`
