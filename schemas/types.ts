@@ -8482,9 +8482,9 @@ export interface SourceGap {
   /** Name of the source. */
   source: string
   /**
-   * paused: somebody paused it; polls_fail: its polls failed, at least two in a row; storage_full: storage was full, from the first that it refused; secret_missing: it had no secret to check signatures with, from the first that it refused.
+   * paused: somebody paused it; deleted: somebody deleted it, which was undone later; polls_fail: its polls failed, at least two in a row; storage_full: storage was full, from the first that it refused; secret_missing: it had no secret to check signatures with, from the first that it refused.
    */
-  why: 'paused' | 'polls_fail' | 'storage_full' | 'secret_missing'
+  why: 'paused' | 'deleted' | 'polls_fail' | 'storage_full' | 'secret_missing'
   /** Since when; of polls when it was noticed. */
   from: string
   /** Until when; null: it goes on. */
