@@ -61,6 +61,7 @@ export function foldsIn(text: string): FoldInText[] {
 const GAPS_TOLD = 5
 const GAP_SAID = {
   paused: 'paused',
+  deleted: 'deleted',
   polls_fail: 'its polls failed',
   storage_full: 'storage was full',
   secret_missing: 'its signing secret was missing',

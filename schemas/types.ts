@@ -1097,6 +1097,10 @@ export interface AllFindingsResult {
       name: string
     }
     result: ProjectResult
+    /** Who wrote it. */
+    agent: string
+    /** Trigger that woke the run; null: none did. */
+    trigger: string | null
   }[]
   /** Pass as before to go on. */
   next_before: string | null
@@ -5733,6 +5737,70 @@ export interface FiringsResult {
   /** Pass as before for the next page; null at the end. */
   next_before: string | null
 }
+/** One finding with its whole note, and the project it is of. */
+export interface FoundFinding {
+  /** Project it is of; where it is of several, one of them. */
+  project: {
+    /** Id. */
+    id: string
+    /** Name. */
+    name: string
+  }
+  result: ProjectResultDetail
+}
+/** One result with its whole note. */
+export interface ProjectResultDetail {
+  /** Run id. */
+  id: string
+  /** When. */
+  at: string
+  /** Entity. */
+  entity: string
+  /** Label of the entity. */
+  label: string
+  /** action or no_action. */
+  kind: 'action' | 'no_action'
+  /** Headline. */
+  headline: string
+  /** Start of the note. */
+  summary: string
+  /** Next step. */
+  next_step: string | null
+  /** Verdict. */
+  verdict: string | null
+  /** Agents. */
+  chain: string[]
+  /** Cost, US dollars; null: not priced. */
+  cost_usd: number | null
+  /** Who marked it handled and when; null: nobody. */
+  handled: null | {
+    /** When. */
+    at: string
+    /** Who. */
+    by: string
+  }
+  /** Whether a person marked it right, wrong or partly right; null: nobody did. */
+  mark: null | FindingMark
+  /** Recorded by an outside agent. */
+  external: boolean
+  /** How many of its claims hold; null: none were made. */
+  claims: null | {
+    /** That hold. */
+    held: number
+    /** All. */
+    total: number
+  }
+  /** A practice run. */
+  practice: boolean
+  /** The note, Markdown. */
+  note: string
+  /** The finding on the timeline. */
+  event_id: string
+  /** Its claims, and whether their events hold them. */
+  checked_claims: CheckedClaim[]
+  /** What was found of its incident so far, in this project; null: nothing was. */
+  incident: null | FindingIncident
+}
 /** A gateway in front of provider A. */
 export interface Gateway {
   /** Calls go to another address than the provider's own. */
@@ -7897,14 +7965,18 @@ export interface ToolListEntities {
 }
 /** What the tool list_findings answers. */
 export interface ToolListFindingsResult {
-  /** Project id. */
-  project: string
+  /** Project id; null: of all projects. */
+  project: string | null
   /** Newest first. */
   findings: {
     /** Finding; get_finding takes it. */
     finding_id: string
     /** The same as finding_id, by its older name. */
     id: string
+    /** Project id; where it is of several, one of them. */
+    project: string
+    /** Its name, where no project was asked for. */
+    project_name?: string
     /** When. */
     at: string
     /** Who wrote it. */
@@ -7921,7 +7993,7 @@ export interface ToolListFindingsResult {
     headline: string | null
     /** Next step. */
     next_step: string | null
-    /** The note, Markdown; cut to 600 characters. */
+    /** The note, Markdown, cut to 600 characters; of all projects its words alone, cut to 400. */
     text: string
     /** True when text is not the whole; get_finding gives it. */
     cut: boolean
@@ -7960,7 +8032,7 @@ export interface ToolListFindingsResult {
 }
 /** Arguments of the tool list_findings. */
 export interface ToolListFindings {
-  /** Project (id or name). */
+  /** Project (id or name); absent: all, or the only one of your key. */
   project?: string
   /** Entity. */
   entity?: string
@@ -8410,9 +8482,9 @@ export interface SourceGap {
   /** Name of the source. */
   source: string
   /**
-   * paused: somebody paused it; polls_fail: its polls failed, at least two in a row; storage_full: storage was full, from the first that it refused; secret_missing: it had no secret to check signatures with, from the first that it refused.
+   * paused: somebody paused it; deleted: somebody deleted it, which was undone later; polls_fail: its polls failed, at least two in a row; storage_full: storage was full, from the first that it refused; secret_missing: it had no secret to check signatures with, from the first that it refused.
    */
-  why: 'paused' | 'polls_fail' | 'storage_full' | 'secret_missing'
+  why: 'paused' | 'deleted' | 'polls_fail' | 'storage_full' | 'secret_missing'
   /** Since when; of polls when it was noticed. */
   from: string
   /** Until when; null: it goes on. */
@@ -10304,59 +10376,6 @@ export interface ProjectReport {
   /** kind:name that left and that a pause of the project stopped: they stand still until somebody resumes them. */
   left_paused?: string[]
   unwired?: Wiring
-}
-/** One result with its whole note. */
-export interface ProjectResultDetail {
-  /** Run id. */
-  id: string
-  /** When. */
-  at: string
-  /** Entity. */
-  entity: string
-  /** Label of the entity. */
-  label: string
-  /** action or no_action. */
-  kind: 'action' | 'no_action'
-  /** Headline. */
-  headline: string
-  /** Start of the note. */
-  summary: string
-  /** Next step. */
-  next_step: string | null
-  /** Verdict. */
-  verdict: string | null
-  /** Agents. */
-  chain: string[]
-  /** Cost, US dollars; null: not priced. */
-  cost_usd: number | null
-  /** Who marked it handled and when; null: nobody. */
-  handled: null | {
-    /** When. */
-    at: string
-    /** Who. */
-    by: string
-  }
-  /** Whether a person marked it right, wrong or partly right; null: nobody did. */
-  mark: null | FindingMark
-  /** Recorded by an outside agent. */
-  external: boolean
-  /** How many of its claims hold; null: none were made. */
-  claims: null | {
-    /** That hold. */
-    held: number
-    /** All. */
-    total: number
-  }
-  /** A practice run. */
-  practice: boolean
-  /** The note, Markdown. */
-  note: string
-  /** The finding on the timeline. */
-  event_id: string
-  /** Its claims, and whether their events hold them. */
-  checked_claims: CheckedClaim[]
-  /** What was found of its incident so far, in this project; null: nothing was. */
-  incident: null | FindingIncident
 }
 /** A skill in the list of a project. */
 export interface ProjectSkill {
@@ -14426,6 +14445,7 @@ export interface SchemaTypes {
   'firing.json': Firing
   'firings-result.json': FiringsResult
   'fold.json': Fold
+  'found-finding.json': FoundFinding
   'gateway.json': Gateway
   'github-installation.json': GithubInstallation
   'github-repository.json': GithubRepository

@@ -47,7 +47,7 @@ const PATHS: Readonly<Record<string, PathOf>> = {
   get_finding: ({ finding_id: id }) => page('runs', id),
   record_finding: (_args, { finding_id: id }) => page('runs', id),
   conclude: (_args, { finding_id: id }) => page('runs', id),
-  list_findings: (_args, { project }) => page('projects', project),
+  list_findings: (_args, { project }) => (project === null ? '/findings' : page('projects', project)),
   project_timeline: (_args, { project }) => page('projects', project),
   wait_for_firing: (_args, { firing }) => page('firings', (firing as Json | null)?.dispatch_id),
   get_part: (_args, { kind, name }) =>

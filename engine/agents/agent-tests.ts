@@ -21,7 +21,7 @@ import type { Snapshot } from '../log/steps.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
 import { dollars, iso } from '../model/units.ts'
 import { type Making, newRunId, wokenFor } from './runs/making.ts'
-import { isOpen, type RunQueries, type RunRow, runQueries } from './runs/queries.ts'
+import { isOpen, noAgentNamed, type RunQueries, type RunRow, runQueries } from './runs/queries.ts'
 
 /** Of one agent: every test runs them all. */
 const EXAMPLES_MAX = 100
@@ -57,7 +57,7 @@ export function agentTestReads(db: Database, snapshot: Snapshot): AgentTestReads
   /** Answers of an agent that is there. */
   const of = <T>(agent: string, answer: () => T): Promise<T> =>
     snapshot(() => {
-      if (!queries.hasAgent.get(agent)) fail('not_found', `no agent is named ${agent}`)
+      if (!queries.hasAgent.get(agent)) fail('not_found', noAgentNamed(db, agent))
       return answer()
     })
   return {
@@ -93,7 +93,7 @@ export function agentTestWrites(parts: {
   const runs = runQueries(store.db)
   const present = testPresenter(store.db)
   const require = (agent: string): AgentSpec =>
-    parts.agent(agent) ?? fail('not_found', `no agent is named ${agent}`)
+    parts.agent(agent) ?? fail('not_found', noAgentNamed(store.db, agent))
 
   return {
     addAgentExample: async (agent, { name: given, run_id, verdict = null, mentions = [] }, by) => {

@@ -13,6 +13,7 @@ import type {
   FindingCreated,
   FindingIncident,
   FindingsResult,
+  FoundFinding,
   InspectedEvent,
   Label,
   ProjectResult,
@@ -54,8 +55,11 @@ export interface FindingsParts {
   events(ids: readonly string[], project: string | null): Row[]
   /** Whether a firing is held, and what ends it. */
   ending: Ending
-  /** Who hands over on which verdict in a project; empty too where a trigger of it watches findings, which may do it for any. */
-  handoffs(project: string): readonly { agent: string; verdict: string; to: string }[]
+  /** Who hands over on which verdict in a project; empty too where a trigger of it watches findings such as this one. */
+  handoffs(
+    project: string,
+    finding: { agent: string; verdict: string },
+  ): readonly { agent: string; verdict: string; to: string }[]
   /** Whether a finding of this writer answers a practice firing of the project. */
   answersPractice(project: string, writer: string): boolean
   /** Links it to the incidents it is about, inside its transaction. @returns their ids */
@@ -104,7 +108,7 @@ export async function recordFinding(
   const cited = checkCited(body, told, (ids) => parts.events(ids, fetcher.own ? project : null))
   const notices = [
     ...unknownEntity(parts, label, entity),
-    ...noHandoff(parts.handoffs(project), verdict, writer),
+    ...noHandoff(parts, project, verdict, writer),
     ...cited.notices,
   ]
   const end =
@@ -165,11 +169,13 @@ const HANDOFFS_TOLD = 5
 
 /** Whoever gives a verdict by which agents hand over would wait for what never begins. */
 function noHandoff(
-  handoffs: ReturnType<FindingsParts['handoffs']>,
+  parts: FindingsParts,
+  project: string,
   verdict: string | undefined,
   writer: string,
 ): string[] {
-  if (!verdict || handoffs.length === 0) return []
+  const handoffs = verdict ? parts.handoffs(project, { agent: writer, verdict }) : []
+  if (handoffs.length === 0) return []
   const told = handoffs.slice(0, HANDOFFS_TOLD).map((one) => `${one.agent} on ${one.verdict} to ${one.to}`)
   const left = handoffs.length - told.length
   const known = `${told.join(', ')}${left ? ` and ${left} more` : ''}`
@@ -269,7 +275,7 @@ export interface AllFindingsAsked {
 }
 
 /** One of several projects, with its whole note, which a page of them leaves out. */
-export type FoundInProject = AllFindingsResult['findings'][number] & { agent: string; note: string }
+export type FoundInProject = AllFindingsResult['findings'][number] & { note: string }
 
 /**
  * What agents found in several projects, newest first; a run that is of several is told once.
@@ -308,7 +314,7 @@ export function listAllFindings(
     findings: shown.map((row) => ({
       project: { id: row.project, name: projects.get(row.project)! },
       result: presentResult(row, queries.incident(row, row.project)),
-      ...{ agent: row.agent, note: row.finding ?? '' },
+      ...{ agent: row.agent, trigger: row.trigger_name, note: row.finding ?? '' },
     })),
     next_before: found.size > limit && last ? `${last.at}.${last.run_id}` : null,
   }
@@ -343,6 +349,21 @@ export function getResult({ queries }: FindingsParts, project: string, runId: st
     event_id: row.event_id ?? '',
     checked_claims: queries.claimsOf(runId),
   }
+}
+
+/**
+ * One result with its whole note, by its id alone; where it is of several projects, of the first.
+ * @param projects names by id
+ * @throws SvcError not_found
+ */
+export function findFinding(
+  parts: FindingsParts,
+  projects: ReadonlyMap<string, string>,
+  runId: string,
+): FoundFinding {
+  for (const [id, name] of projects)
+    if (parts.queries.byRun(id, runId)) return { project: { id, name }, result: getResult(parts, id, runId) }
+  return fail('not_found', `no finding has the id ${runId}`)
 }
 
 /** The name of the primary label among a source's labels. */

@@ -26,6 +26,7 @@ import {
   type ExternalTool,
   type ExternalTools,
   type McpServerRef,
+  RESULT_BYTES,
   type SkippedServer,
   type ToolPolicy,
   type ToolResult,
@@ -320,13 +321,39 @@ interface Block {
 
 /**
  * Text blocks and text of resources as they are, images as such, and of all else a note that names type and
- * size: base64 as text would tell a model nothing, and cost much.
+ * size: base64 as text would tell a model nothing, and cost much. Behind them the structured content, where the text
+ * does not say the same: some servers write a sentence, and what was asked for is there alone. Behind a text that is cut
+ * it would not be seen.
  */
 export function contentOf({ content, structured }: RawResult): { text: string; images: ToolImage[] } {
-  if (content.length === 0 && structured !== undefined)
-    return { text: JSON.stringify(structured), images: [] }
   const images: ToolImage[] = []
-  return { text: content.map((block) => blockText((block ?? {}) as Block, images)).join('\n'), images }
+  const text = content.map((block) => blockText((block ?? {}) as Block, images)).join('\n')
+  const isSaid = structured === undefined || structured === null || text.length > RESULT_BYTES
+  if (isSaid || saysAll(text, structured)) return { text, images }
+  const json = JSON.stringify(structured)
+  return { text: text === '' ? json : `${text}\n${json}`, images }
+}
+
+/** Whether a text has each value of a structure, as one that is its JSON has. */
+function saysAll(text: string, value: unknown): boolean {
+  if (text === '') return false
+  if (typeof value === 'object' && value !== null)
+    return Object.values(value).every((one) => saysAll(text, one))
+  if (value === null) return true
+  if (typeof value === 'string')
+    return text.includes(value) || text.includes(JSON.stringify(value).slice(1, -1))
+  return saysWord(text, String(value))
+}
+
+/** A number, true or false by itself: 13 says no 3. */
+function saysWord(text: string, word: string): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
+    if (
+      !/[\w.]/.test(text[at - 1] ?? '') &&
+      !/^(\w|\.\d)/.test(text.slice(at + word.length, at + word.length + 2))
+    )
+      return true
+  return false
 }
 
 /** @param images those before it; its own is put behind them */

@@ -2,6 +2,7 @@
  * What was pinned of external tools, in rows: a tool is pinned as it is first seen, and one that says
  * something else later is noted as changed until a person approves it.
  */
+import { didYouMean } from '../../schemas/near-names.ts'
 import type {
   McpServerSpec,
   McpServerTest,
@@ -370,11 +371,13 @@ export type McpToolCalls = McpToolWrites & McpToolTests
 export function mcpToolWrites(parts: {
   pins: Pins
   find(server: string): StoredOf<'mcp_server'> | undefined
+  /** Of all there are. */
+  names(): readonly string[]
   resolveWith: ResolveWith
 }): McpToolWrites {
-  const { pins, find, resolveWith } = parts
+  const { pins, find, names, resolveWith } = parts
   const require = (server: string): StoredOf<'mcp_server'> =>
-    find(server) ?? fail('not_found', `no MCP server is named ${server}`)
+    find(server) ?? fail('not_found', `no MCP server is named ${server}${didYouMean(server, names())}`)
   const toConnect = (given: readonly { name: string; spec: McpServerSpec | null }[]): ServersToConnect => {
     const answer: ServersToConnect = { servers: [], skipped: [], pins: new Map() }
     for (const { name, spec } of given) {

@@ -79,7 +79,7 @@ export function clipped(text: string, limit: number): string {
 }
 
 /** Bytes of UTF-8 of a result that reach the model. */
-const RESULT_BYTES = 8 * 1024
+export const RESULT_BYTES = 8 * 1024
 /** Of a larger text only this much is looked at: cutting first keeps a huge one from holding the thread. */
 const LOOKED_AT = 4 * RESULT_BYTES
 

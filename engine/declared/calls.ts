@@ -29,6 +29,7 @@ import {
   type AllFindingsAsked,
   type FindingsAsked,
   type FindingsParts,
+  findFinding,
   getResult,
   listAllFindings,
   listFindings,
@@ -271,6 +272,8 @@ function projectCalls({ declared, findings, egress, agentModels, startRun }: Cal
     projectResults: async (word: string, { limit, ...asked }: ResultsAsked) =>
       listResults(findings, idOf(word), { ...asked, limit: clamp(limit, 100) }),
     projectResult: async (word: string, run: string) => getResult(findings, idOf(word), run),
+    findFinding: async (run: string, project?: string) =>
+      findFinding(findings, namesOf(declared, project), run),
     markHandled: async (word: string, run: string, handled: boolean, by: string) =>
       declared.store.tx(() => markHandled(findings, idOf(word), run, handled, by)),
     markFinding: async (word: string, run: string, mark: MarkWrite, own: boolean, by: WriteBy) =>

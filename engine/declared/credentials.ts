@@ -7,6 +7,7 @@
  * secret.key, or beside another one. They are looked for in the rows themselves, so that none that
  * is used rarely is found out about only then.
  */
+import { didYouMean } from '../../schemas/near-names.ts'
 import type { CredentialUpdate, CredentialWrite, StoredCredential } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import { fail, SvcError } from '../errors.ts'
@@ -47,8 +48,10 @@ export function createCredentials(parts: {
 }): Credentials {
   const { store, secrets, clock } = parts
   const queries = credentialQueries(store.db)
+  const names = () => queries.all().map((row) => row.name)
   const requireRow = (name: string): CredentialRow =>
-    queries.find(name) ?? fail('not_found', `no credential is named ${name}`, { field: 'name' })
+    queries.find(name) ??
+    fail('not_found', `no credential is named ${name}${didYouMean(name, names())}`, { field: 'name' })
 
   function open({ name, token, app, api_url: apiUrl }: CredentialRow): UsableCredential | string {
     try {
@@ -64,6 +67,7 @@ export function createCredentials(parts: {
   }
 
   return {
+    names,
     has: (name) => queries.find(name) !== undefined,
     find: (name) => {
       const row = queries.find(name)

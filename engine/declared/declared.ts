@@ -4,6 +4,7 @@
  */
 
 import { articleOf, kindWord } from '../../schemas/kinds.ts'
+import { didYouMean } from '../../schemas/near-names.ts'
 import type { GraphPosition, PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
 import { forgetAgentTests, renameAgentTests } from '../agents/agent-tests.ts'
 import { forgetTools, renameTools } from '../agents/mcp-pins.ts'
@@ -270,8 +271,10 @@ export function stageRename(edit: Edit, kind: NamedKind, from: string, to: strin
  * @throws SvcError not_found
  */
 export function requireCredential(declared: Declared, name: string | null, before: string | null): void {
-  if (name === null || name === before || declared.sources.store.credentials.has(name)) return
-  fail('not_found', `credential: no credential is named ${name}; add it under ${WHERE} first`, {
+  const { credentials } = declared.sources.store
+  if (name === null || name === before || credentials.has(name)) return
+  const near = didYouMean(name, credentials.names())
+  fail('not_found', `credential: no credential is named ${name}${near}; add it under ${WHERE} first`, {
     field: 'credential',
   })
 }

@@ -267,7 +267,8 @@ export function addCredentialServer(
   by: WriteBy,
 ): CredentialServer {
   const found = declared.sources.store.credentials
-  if (!found.has(name)) fail('not_found', `no credential is named ${name}`, { field: 'name' })
+  if (!found.has(name))
+    fail('not_found', `no credential is named ${name}${didYouMean(name, found.names())}`, { field: 'name' })
   const credential = found.find(name)
   if (typeof credential === 'string') fail('invalid', credential)
   const { hostname } = new URL(credential.apiUrl)
@@ -458,7 +459,8 @@ function stageWoken(edit: Edit, trigger: string, names: readonly string[], word:
   const missing = names.findIndex((name) => !edit.has('agent', name))
   if (missing >= 0) {
     const field = `notify.agents[${missing}]`
-    fail('invalid', `${field}: no agent is named ${names[missing]}`, { field })
+    const near = didYouMean(names[missing], edit.all('agent').keys())
+    fail('invalid', `${field}: no agent is named ${names[missing]}${near}`, { field })
   }
   const woken = new Set<string>()
   for (const [id, doc] of projectsOf(edit)) {

@@ -350,15 +350,16 @@ const keyOf = ({ sourceId, why }: Refusal): string => `${why} ${sourceId}`
 /** A time in which a source took nothing in, epoch ms. */
 export interface Gap {
   source: string
-  why: 'paused' | Fault
+  why: 'paused' | 'deleted' | Fault
   from: number
   /** Null: it goes on. */
   to: number | null
 }
 
-const GAPS = Object.entries({ pause: 'resume', ...FAULTS }).map(([begins, ends]) => ({
+const MOVED: Readonly<Record<string, Gap['why']>> = { pause: 'paused', delete: 'deleted' }
+const GAPS = Object.entries({ pause: 'resume', delete: 'restore', ...FAULTS }).map(([begins, ends]) => ({
   ...{ begins, ends },
-  why: (begins === 'pause' ? 'paused' : begins) as Gap['why'],
+  why: MOVED[begins] ?? (begins as Fault),
 }))
 const BEGINS = new Map(GAPS.map(({ begins, why }) => [begins, why]))
 const ENDS = new Map<string, Gap['why']>(GAPS.map(({ ends, why }) => [ends, why]))
@@ -402,11 +403,14 @@ export class SourceGaps {
       const own = found.get(object) ?? []
       // Another source of that name, which has a past of its own.
       found.set(object, event === 'create' ? [] : own)
-      const why = BEGINS.get(event)
-      if (why) own.push({ source: object, why, from: at, to: null })
       for (const gap of own)
         if (gap.to === null && (ENDS.get(event) === gap.why || event === 'delete')) gap.to = at
+      const why = BEGINS.get(event)
+      if (why) own.push({ source: object, why, from: at, to: null })
     }
-    this.gaps = [...found].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, own]) => own)
+    this.gaps = [...found]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      // What is deleted is asked by nobody; only of what was brought back it is a gap.
+      .flatMap(([, own]) => own.filter(({ why, to }) => why !== 'deleted' || to !== null))
   }
 }

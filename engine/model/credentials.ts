@@ -32,6 +32,8 @@ export const isApp = (credential: UsableCredential): credential is AppCredential
 
 /** Looked up anew at each use, so that a rotated token is used from then on. */
 export interface CredentialLookup {
+  /** Of all there are. */
+  names(): string[]
   has(name: string): boolean
   /** The credential, or a sentence why it cannot be used. */
   find(name: string): UsableCredential | string

@@ -211,6 +211,20 @@ export const results = [
     },
   }),
   resultOperation({
+    id: 'getFinding',
+    route: 'GET /api/findings/{id}',
+    scope: 'read',
+    projectKey: true,
+    role: 'reader',
+    query: {
+      project: { ...WORD, description: 'Only if it is of this project, its id or name.' },
+    },
+    answer: 'found-finding.json',
+    summary: 'One finding with its whole note, whichever project it is of',
+    run: async (engine, input) =>
+      engine.findFinding(input.params.id, (await narrowedQuery(engine, input)).project),
+  }),
+  resultOperation({
     id: 'getOutline',
     route: 'GET /api/projects/{id}/outline',
     scope: 'read',

@@ -40,6 +40,7 @@ import { emptySlackEnvironment, openSlackSettings, type SlackEnvironment } from 
 import { openSlackPeople } from '../slack/answers.ts'
 import { carriedOf, recentOf } from '../sources/sample.ts'
 import { createSources } from '../sources/sources.ts'
+import { mayHold } from '../triggers/core/index.ts'
 import { renderPayload } from '../triggers/message.ts'
 import { type FiringRow, firstEvents, keysOf, triggerQueries } from '../triggers/queries.ts'
 
@@ -182,14 +183,17 @@ export function findingNeeds(
       const numbers = ids.flatMap((id) => parseEventId(id) ?? [])
       return readable(ctx, project === null ? [] : [project], numbers)
     },
-    handoffs: (project) => {
+    handoffs: (project, finding) => {
       const doc = declared.kinds.project.find(project)?.doc
       const written = new Set(
         sources.live().flatMap(({ connector, name }) => (connector.kind === 'finding' ? name : [])),
       )
-      const isWatched = Object.keys(doc?.uses.trigger ?? {}).some((name) =>
-        declared.kinds.trigger.find(name)?.doc.sources.some((source) => written.has(source)),
-      )
+      const isWatched = Object.keys(doc?.uses.trigger ?? {}).some((name) => {
+        const trigger = declared.kinds.trigger.find(name)?.doc
+        return (
+          trigger?.sources.some((source) => written.has(source)) && mayHold(trigger.filters ?? [], finding)
+        )
+      })
       return doc && !isWatched ? wiringOf(doc).handoffs : []
     },
     answersPractice: (project, writer) => answersPractice(declared, project, writer),

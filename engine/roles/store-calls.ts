@@ -89,6 +89,7 @@ export function storeCalls(parts: StoreCallsParts) {
     ...mcpToolWrites({
       pins: new Pins(store, clock),
       find: (server) => declared.kinds.mcp_server.find(server),
+      names: () => declared.kinds.mcp_server.list().map(({ key }) => key),
       resolveWith: { env: declared.env, credential: (name) => credentialFor(credentials, name) },
     }),
     ...stored.calls,

@@ -187,6 +187,10 @@ describe('/api/agents/builtin/{name}/tests', () => {
       404,
       'no agent is named gone',
     ])
+    const near = [404, 'no agent is named fist-look (did you mean first-look?)']
+    for (const path of ['tests', 'examples', 'forecast'])
+      expect(await svc.refused('GET', `/api/agents/builtin/fist-look/${path}`)).toEqual(near)
+    expect(await svc.refused('POST', '/api/agents/builtin/fist-look/tests')).toEqual(near)
     expect(await svc.refused('GET', `${base}/tests/none`)).toEqual([
       404,
       'agent first-look has no test with the id none',

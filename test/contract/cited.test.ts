@@ -110,7 +110,15 @@ describe('issue 17, 2.5: a finding of an outside agent', () => {
     }
     expect((await record({})).body.notices).toEqual([])
     const condition = { event: 'any' }
-    await svc.post('/api/triggers', { name: 'outside', sources: ['findings'], condition, project })
+    const watching = (name: string, filters: Fields[]) =>
+      svc.post('/api/triggers', { name, sources: ['findings'], condition, filters, project })
+    const verdict = { field: 'verdict', op: 'eq', value: 'investigate' }
+    // One that takes the findings of another, or other verdicts, takes none of these.
+    await watching('of-triage', [{ field: 'agent', op: 'eq', value: 'triage' }, verdict])
+    await watching('other-verdicts', [{ ...verdict, op: 'neq' }])
+    expect((await record({ verdict: 'investigate' })).body.notices).toHaveLength(1)
+    expect((await record({ verdict: 'odd' })).body.notices).toEqual([])
+    await watching('outside', [verdict, { field: 'text', op: 'contains', value: 'slow' }])
     expect((await record({ verdict: 'investigate' })).body.notices).toEqual([])
   })
 

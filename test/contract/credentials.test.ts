@@ -28,6 +28,13 @@ it('are stored by name, rotated, tested and deleted', async () => {
     409,
     'a credential named main exists; rotate it, or choose another name',
   ])
+  const near = 'no credential is named mian (did you mean main?)'
+  expect(await svc.refused('DELETE', `${BASE}/mian`)).toEqual([404, near])
+  const mistyped = { name: 'code', connector: 'github', config: { repo: REPO, credential: 'mian' } }
+  expect(await svc.refused('POST', '/api/sources', mistyped)).toEqual([
+    404,
+    `credential: ${near}; add it under Settings, GitHub first`,
+  ])
   expect(await svc.post(`${BASE}/main/test`)).toEqual({
     ok: true,
     login: 'octocat',

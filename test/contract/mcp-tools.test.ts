@@ -51,6 +51,9 @@ describe('POST /api/mcp-servers/{name}/test', () => {
       404,
       'no MCP server is named gone',
     ])
+    expect((await svc.refused('POST', '/api/mcp-servers/dest/test'))[1]).toBe(
+      'no MCP server is named dest (did you mean desk?)',
+    )
   })
 
   it('says what it left out', async () => {

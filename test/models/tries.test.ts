@@ -97,6 +97,7 @@ describe.each(KINDS)('%s', (kind) => {
     const pieces: string[] = []
     const failed = await fault(ask({ onText: (piece) => pieces.push(piece) }))
     expect([failed.code, pieces, server.requests.length]).toEqual(['unreachable', ['half '], 1])
+    expect(failed.message).toBe(`${failed.provider}: the connection broke off within the reply`)
   })
 
   it('has its time for all of it', async () => {

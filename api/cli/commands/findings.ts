@@ -2,7 +2,12 @@
 import { type Command, Option } from 'commander'
 import { callerText } from '../../../schemas/caller-words.ts'
 import { claimLine } from '../../../schemas/claim-words.ts'
-import type { AllFindingsResult, ProjectResult, ProjectResultDetail } from '../../../schemas/types.ts'
+import type {
+  AllFindingsResult,
+  FoundFinding,
+  ProjectResult,
+  ProjectResultDetail,
+} from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import type { Client } from '../client.ts'
 import { clientCommand, clientOf } from '../context.ts'
@@ -92,17 +97,13 @@ function showCommand(io: Io): Command {
     })
 }
 
-/** The first project of the caller that has it. @throws CliError 1: none has */
-async function find(
-  client: Client,
-  run: string,
-): Promise<{ project: Found['project']; result: ProjectResultDetail }> {
-  for (const project of (await client.ask(calls.listProjects)).projects) {
-    const answer = await client.attempt(calls.getResult, { id: project.id, run })
-    if (answer.status === 200) return { project, result: answer.read() }
-    if (answer.status !== 404) throw client.refusal(answer)
-  }
-  throw new CliError(`no finding has the id ${run}; "svc findings" lists them`, EXIT.failed)
+/** One with its project. @throws CliError 1: there is none */
+async function find(client: Client, id: string): Promise<FoundFinding> {
+  const answer = await client.attempt(calls.getFinding, { id })
+  if (answer.status === 404)
+    throw new CliError(`no finding has the id ${id}; "svc findings" lists them`, EXIT.failed)
+  if (answer.status !== 200) throw client.refusal(answer)
+  return answer.read()
 }
 
 function tell(io: Io, project: Found['project'], result: ProjectResultDetail): void {

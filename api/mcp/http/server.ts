@@ -170,7 +170,10 @@ class Door {
     )
   }
 
-  /** A session that is there goes on while the daemon is away: its calls say so, and work again after. */
+  /**
+   * A session that is there goes on while the daemon is away, and so does a client that needs none: their calls say so,
+   * and work again after.
+   */
   private async checkCredential(
     token: string | null,
     path: string,
@@ -192,7 +195,8 @@ class Door {
       this.forget(credential, error)
       if (error.status === 401) throw unknownCredential(token, await this.signIn.metadataUrl(request))
       const hasSession = path.endsWith('/messages') || request.headers['mcp-session-id'] !== undefined
-      if (hasSession && error.retryAfter !== null && error.status !== 429) return credential
+      const beginsNone = hasSession || (isModern(request) && this.settings.admits(token))
+      if (beginsNone && error.retryAfter !== null && error.status !== 429) return credential
       throw new Refusal(error.status === 429 ? 429 : 503, explain(error), {
         'retry-after': String(error.retryAfter ?? 2),
       })

@@ -105,7 +105,6 @@ export class Stateless {
     response: ServerResponse,
   ): Promise<void> {
     const { shared, sessions } = this
-    sessions.makeRoom(credential)
     let tell: (event: ServerEvent) => void = () => {}
     const toolsChanged = () => tell({ kind: 'tools_list_changed' })
     const session = new Session(shared, credential, {
@@ -120,6 +119,13 @@ export class Stateless {
       tell({ kind: 'resource_updated', uri, params: updateOf(uri, firings) }),
     )
     if (typeof begun !== 'function') return sendError(response, 200, begun, message)
+    try {
+      // Only of a caller whom the daemon knows: another has no session to make room for.
+      sessions.makeRoom(credential)
+    } catch (error) {
+      begun()
+      throw error
+    }
     // The stream of one client: a bus of its own, so that nobody hears what another credential may read.
     const bus = {
       publish: () => {},

@@ -1,8 +1,10 @@
 /** The tools of findings: reading what was found, and writing down what you found. */
 import { claimLine, claimsHeld, claimWords } from '../../../schemas/claim-words.ts'
 import { entityWord, namedEntity } from '../../../schemas/entity-word.ts'
+import { escapeLine } from '../../../schemas/plain-text.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type {
+  AllFindingsResult,
   CheckedClaim,
   Finding,
   FindingCreate,
@@ -17,56 +19,109 @@ import type {
 } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { grownOf, grownText } from '../grown.ts'
-import { cutTo, more, pageOf, tokensOf } from '../paging.ts'
+import { cutTo, more, ofCursor, pageOf, tokensOf } from '../paging.ts'
 import { projectAbout, projectOf } from '../project.ts'
 import { adds, type Context, defineTool, READS } from '../tool.ts'
 
-/** Findings of one project that are looked at; older ones are pages of project_timeline. */
+/** Findings of one project that are looked at; older ones are pages of all projects. */
 const FINDINGS_MAX = 200
 const LIMIT = 20
 const EXCERPT = 600
+/** Characters of a note that the daemon gives of findings of all projects. */
+const SUMMARY = 400
 const TOKENS = 6_000
 
 export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>({
   name: 'list_findings',
   title: 'List findings',
   description:
-    'The newest 200 findings of a project, one of each incident: whether somebody looked before you. Older ones: project_timeline.',
+    'Findings, newest first, one of each incident: whether somebody looked before you. Of all projects, or the newest 200 of one.',
   scope: 'read',
   ofProject: true,
   hints: READS,
   async run({ project: word, entity, agent, limit = LIMIT, cursor }, context) {
+    if (word === undefined && context.identity.project === undefined)
+      return ofAllProjects({ entity, agent, limit, cursor }, context)
     const { id } = await projectOf(word, context)
     const findings = await findingsOf(id, { entity, agent }, context)
-    const shown = findings.map((one) => ({
-      finding_id: one.run_id,
-      id: one.run_id,
-      at: one.at,
-      agent: one.agent,
-      entity: one.entity,
-      label: one.label,
-      verified: one.verified,
-      verdict: one.verdict,
-      headline: one.headline,
-      next_step: one.next_step,
-      text: one.finding.slice(0, EXCERPT),
-      cut: one.finding.length > EXCERPT,
-      trigger: one.trigger,
-      external: one.external,
-      handled_by: one.handled?.by ?? null,
-      incident: grownOf(one.incident),
-      mark: one.mark?.mark ?? null,
-    }))
-    const page = pageOf(shown, cursor, limit)
-    const lines = page.entries.map(
-      (one) =>
-        `${one.at} ${entityWord(one.label, one.entity)}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${heldText(one.verified)}${handledText(one.handled_by)}${markText(one.mark)}${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}${one.next_step ? `\nnext: ${one.next_step}` : ''}`,
+    const page = pageOf(
+      findings.map((one) => shownOf(one, { id })),
+      cursor,
+      limit,
     )
     return {
-      text: (lines.join('\n\n') || 'no findings') + more(page.next_cursor),
+      text: linesOf(page.entries) + more(page.next_cursor),
       content: { project: id, findings: page.entries, next_cursor: page.next_cursor },
     }
   },
+})
+
+type Shown = ToolListFindingsResult['findings'][number]
+
+/** A finding of a list. @param project where one of several is meant, with its name */
+const shownOf = (one: Finding, project: { id: string; name?: string }): Shown => ({
+  finding_id: one.run_id,
+  id: one.run_id,
+  project: project.id,
+  ...(project.name === undefined ? {} : { project_name: project.name }),
+  at: one.at,
+  agent: one.agent,
+  entity: one.entity,
+  label: one.label,
+  verified: one.verified,
+  verdict: one.verdict,
+  headline: one.headline,
+  next_step: one.next_step,
+  text: one.finding.slice(0, EXCERPT),
+  cut: one.finding.length > EXCERPT || (project.name !== undefined && one.finding.length === SUMMARY),
+  trigger: one.trigger,
+  external: one.external,
+  handled_by: one.handled?.by ?? null,
+  incident: grownOf(one.incident),
+  mark: one.mark?.mark ?? null,
+})
+
+const linesOf = (shown: readonly Shown[]): string =>
+  shown
+    .map(
+      (one) =>
+        `${one.at} ${entityWord(one.label, one.entity)}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${one.project_name ? ` in ${escapeLine(one.project_name)}` : ''}${heldText(one.verified)}${handledText(one.handled_by)}${markText(one.mark)}${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}${one.next_step ? `\nnext: ${one.next_step}` : ''}`,
+    )
+    .join('\n\n') || 'no findings'
+
+/** Those of all projects, in the pages of the daemon. @throws DaemonError; ToolError */
+async function ofAllProjects(
+  { entity, agent, limit, cursor }: ToolListFindings & { limit: number },
+  { daemon, signal }: Context,
+): Promise<{ text: string; content: ToolListFindingsResult }> {
+  const { entity: value, label } = namedEntity({ entity })
+  const shown: Shown[] = []
+  let before: string | null = cursor ?? null
+  // A page may hold none of that label: the value is known by others.
+  do {
+    const page: AllFindingsResult = await daemon
+      .ask(calls.listAllFindings, { entity: value, agent, limit, before: before ?? undefined }, signal)
+      .catch(ofCursor(cursor))
+    shown.push(
+      ...page.findings
+        .filter(({ result }) => label === undefined || result.label === label)
+        .map((one) => shownOf(ofResult(one), one.project)),
+    )
+    before = page.next_before
+  } while (shown.length === 0 && before !== null)
+  return {
+    text: linesOf(shown) + more(before),
+    content: { project: null, findings: shown, next_cursor: before },
+  }
+}
+
+/** A finding of all projects in the form of those of one; of its note there is the start. */
+const ofResult = ({ result, agent, trigger }: AllFindingsResult['findings'][number]): Finding => ({
+  ...{ run_id: result.id, agent, trigger, finding: result.summary },
+  ...{ entity: result.entity, label: result.label, verdict: result.verdict, headline: result.headline },
+  ...{ next_step: result.next_step, at: result.at, external: result.external, handled: result.handled },
+  verified: result.claims && { ok: result.claims.held, total: result.claims.total },
+  ...{ mark: result.mark, incident: result.incident },
 })
 
 /**
@@ -98,8 +153,11 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
   hints: READS,
   aliases: { id: 'finding_id', finding: 'finding_id' },
   async run({ finding_id, project: word, max_tokens: tokens = TOKENS }, context) {
-    const project = await projectOfFinding(finding_id, word, context)
-    const found = await context.daemon.ask(calls.getResult, { id: project, run: finding_id }, context.signal)
+    const named = word === undefined ? undefined : (await projectOf(word, context)).id
+    const {
+      project: { id: project },
+      result: found,
+    } = await context.daemon.ask(calls.getFinding, { id: finding_id, project: named }, context.signal)
     const { at, entity, label, chain: agents, verdict, headline, next_step, event_id: event } = found
     const { claims, left } = claimsWithin(found.checked_claims, Math.ceil(tokens / 2))
     const { text: note, cut } = cutTo(found.note, Math.max(1, tokens - tokensOf(claims.join('\n'))))
@@ -151,16 +209,6 @@ export function claimsWithin(
 /** How many claims are left out; empty: none. */
 export const moreClaims = (left: number): string =>
   left > 0 ? `\n[and ${countWords(left, 'more claim')}: ask with a larger max_tokens]` : ''
-
-/** An id is one finding, whichever project it is of: only where its run is gone must that be said. */
-async function projectOfFinding(id: string, word: string | undefined, context: Context): Promise<string> {
-  const { daemon, identity, signal } = context
-  if (word === undefined && identity.project === undefined) {
-    const { projects } = await daemon.ask(calls.getRun, { id }, signal)
-    if (projects[0] !== undefined) return projects[0]
-  }
-  return (await projectOf(word, context)).id
-}
 
 /** The other findings of its incident, each with the id that reads it. */
 function otherNotes({ id, incident }: ProjectResult): string {

@@ -576,7 +576,9 @@ function heard(
         onBytes()
         controller.enqueue(next.value)
       } catch (error) {
-        controller.error(brokenOf(error, signal))
+        const broken = brokenOf(error, signal)
+        const isClosed = broken instanceof BrokenExchange && broken.fault.fault === 'closed'
+        controller.error(isClosed ? new CutReply('the connection broke off within the reply') : broken)
       }
     },
     cancel: (reason) => reader.cancel(reason),

@@ -348,8 +348,8 @@ async function roomFor(
 
 /** What is known of spending, US dollars. */
 interface SpendQueries {
-  /** Since an instant, epoch ms; what calls under way hold is in it. */
-  spentSince: { get(of: { since: number }): number | undefined }
+  /** Between two instants, epoch ms; what calls under way hold is in it. */
+  spentSince: { get(of: { since: number; until: number }): number | undefined }
   /** What calls under way hold. */
   held: { get(): number | undefined }
 }
@@ -357,7 +357,8 @@ interface SpendQueries {
 /** @param now epoch ms. @param budget US dollars; null: there is none, and the list is empty */
 export function dailyBudgets(queries: SpendQueries, now: number, budget: number | null): Budget[] {
   if (budget === null) return []
-  const spent = queries.spentSince.get({ since: now - DAY_MS }) ?? 0
+  // What a clock dated further ahead, which was set back since, would count until that day has passed.
+  const spent = queries.spentSince.get({ since: now - DAY_MS, until: now + DAY_MS }) ?? 0
   const name = `the ${usd(budget)} of 24 hours; raise the daily budget under Settings, Agents`
   return [{ name, budget, spent, held: queries.held.get() ?? 0 }]
 }

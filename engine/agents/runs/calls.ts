@@ -28,7 +28,7 @@ import type { Making } from './making.ts'
 import { ownTools } from './own-tools.ts'
 import { askedFirst } from './policy.ts'
 import { concludeTool, type FirstView, firstMessage, markerOf, renderRow, systemOf } from './prompt.ts'
-import type { RunRow, StepRow, WaitingRow } from './queries.ts'
+import { noAgentNamed, type RunRow, type StepRow, type WaitingRow } from './queries.ts'
 import { briefInSteps, type RunReads } from './run-reads.ts'
 import type { Claimed, Origin, RunPort, RunsParts, StartedRun, Step, StepData, Unavailable } from './types.ts'
 
@@ -75,7 +75,7 @@ export function runWrites(
 
   /** A run that never was, as it would be started now. */
   function supposed(agent: string, dispatchId: string): StartedRun {
-    const definition = parts.agent(agent) ?? fail('not_found', `no agent is named ${agent}`)
+    const definition = parts.agent(agent) ?? fail('not_found', noAgentNamed(ctx.db, agent))
     const { id, label, entity, project } = parts.firingId(dispatchId)
     const told = parts.firing(id, project)
     // As it was then: what was found since is not told.
@@ -397,7 +397,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
   function refusal(row: RunRow, agent: ReturnType<typeof boundsOf>, now: number): string | null {
     const limits = parts.limits()
     const cap = agent.daily_cap ?? limits.dailyCap
-    if (queries.startedSince.get(row.agent, now - DAY_MS)! >= cap)
+    if (queries.startedSince.get(row.agent, now - DAY_MS, now + DAY_MS)! >= cap)
       return `agent ${row.agent} has had ${countWords(cap, 'run')} in 24 hours, all it may; raise ${agent.daily_cap == null ? 'daily_cap of the agent, or the runs in 24 hours under Settings, Agents' : 'daily_cap of the agent'}`
     const budget = agent.budget_usd ?? null
     // What calls under way hold is not used yet: those that are started wait for it.

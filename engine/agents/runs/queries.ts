@@ -60,8 +60,8 @@ export const waitingSql = {
   /** The run behind one, of the same agent and definition. */
   after: `SELECT ${WAITING} FROM runs WHERE state = 'queued' AND agent = ? AND definition_hash = ? AND seq > ?
     ORDER BY seq LIMIT 1`,
-  /** Runs of an agent that count for its day. */
-  startedSince: `SELECT count(*) FROM runs WHERE agent = ? AND started_at > ? AND state <> 'capped'
+  /** Runs of an agent that count for its day: of those that a clock dated ahead, which was set back since, a day's. */
+  startedSince: `SELECT count(*) FROM runs WHERE agent = ? AND started_at > ? AND started_at < ? AND state <> 'capped'
     AND woken_by <> 'external'`,
 } as const
 
@@ -178,7 +178,7 @@ function waiting(db: Database) {
       'UPDATE runs SET as_of = coalesce(as_of, ?), started_at = ?, deadline_at = ?, provider = ? WHERE id = ?',
     ),
     extend: db.prepare<[number, string]>('UPDATE runs SET deadline_at = ? WHERE id = ?'),
-    startedSince: db.prepare<[string, number], number>(waitingSql.startedSince).pluck(),
+    startedSince: db.prepare<[string, number, number], number>(waitingSql.startedSince).pluck(),
   }
 }
 
@@ -204,12 +204,13 @@ function spending(db: Database) {
         'SELECT coalesce(sum(reserved_usd), 0) FROM runs WHERE agent = ? AND reserved_usd > 0',
       )
       .pluck(),
-    /** The same of agents and Ask together. */
+    /** The same of agents and Ask together, between two instants. */
     spentSince: db
-      .prepare<{ since: number }, number>(
-        `SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage WHERE at >= @since)
-           + (SELECT coalesce(sum(assumed_usd), 0) FROM runs WHERE assumed_usd > 0 AND assumed_at >= @since)
-           + (SELECT coalesce(sum(usd), 0) FROM ask_cut_calls WHERE at >= @since)
+      .prepare<{ since: number; until: number }, number>(
+        `SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage WHERE at >= @since AND at < @until)
+           + (SELECT coalesce(sum(assumed_usd), 0) FROM runs
+             WHERE assumed_usd > 0 AND assumed_at >= @since AND assumed_at < @until)
+           + (SELECT coalesce(sum(usd), 0) FROM ask_cut_calls WHERE at >= @since AND at < @until)
            + ${HELD}`,
       )
       .pluck(),
@@ -481,9 +482,13 @@ export function requireKnownAgent(db: Database, name: string, isHinted = false):
     .pluck()
     .get({ name })
   if (known) return
+  fail('not_found', isHinted ? noAgentNamed(db, name) : `no agent is named ${name}`, { field: 'agent' })
+}
+
+/** That no agent has a name, with the one that was meant perhaps, for who may read them all. */
+export function noAgentNamed(db: Database, name: string): string {
   const live = db.prepare<[], string>("SELECT name FROM agents WHERE state <> 'deleted'").pluck()
-  const near = isHinted ? didYouMean(name, live.all()) : ''
-  fail('not_found', `no agent is named ${name}${near}`, { field: 'agent' })
+  return `no agent is named ${name}${didYouMean(name, live.all())}`
 }
 
 /** Runs, what they spent and handoffs go along when their agent gets another name, or the trigger that woke them. */

@@ -31,6 +31,7 @@ import { inspectInSteps } from '../inspect.ts'
 import { fence, renderRow, renderRows } from './prompt.ts'
 import {
   type HandoffRow,
+  noAgentNamed,
   OPEN_STATES,
   type RunQueries,
   type RunRow,
@@ -176,7 +177,7 @@ function forecast(ctx: ReadContext, agent: string, now: number): AgentForecast {
     .prepare<[string], string>("SELECT spec FROM agents WHERE name = ? AND state <> 'deleted'")
     .pluck()
     .get(agent)
-  if (spec === undefined) fail('not_found', `no agent is named ${agent}`)
+  if (spec === undefined) fail('not_found', noAgentNamed(ctx.db, agent))
   const since = now - FORECAST_DAYS * DAY_MS
   const counted = ctx.db
     .prepare<[string, number], { runs: number; priced: number; cost: number; first: number | null }>(

@@ -1,4 +1,5 @@
 /** The evaluator of triggers. It reads through ports and writes nothing. */
+import { ownField } from '../../../schemas/fields-of.ts'
 import type { Filter } from '../../../schemas/types.ts'
 import type { Seen, TriggerDefinition, Verdict } from '../types.ts'
 import {
@@ -30,6 +31,16 @@ export function matcherOf(
     return failing(compiled, cursor) === null
   }
 }
+
+/**
+ * Whether filters could hold of an event of which some labels are known; those of other fields may.
+ * @throws Error when a pattern is not supported
+ */
+export const mayHold = (filters: readonly Filter[], labels: Readonly<Record<string, string>>): boolean =>
+  compileFilters(filters).every(({ field, testText }) => {
+    const text = ownField(labels, field.name)
+    return text === undefined || testText(text)
+  })
 
 export { holdOf, windowOf } from './condition.ts'
 

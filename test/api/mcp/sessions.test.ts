@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import { Client as ModernClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { CALLS_MAX } from '../../../api/mcp/session.ts'
 import { type Instance, ROOT, startInstance } from '../../contract/instance.ts'
@@ -53,6 +54,17 @@ function raw(url: string, headers: Record<string, string>, body?: string, method
     sent.on('error', reject)
     sent.end(body)
   })
+}
+
+/** A client that needs no session. */
+async function openModern(url: string): Promise<ModernClient> {
+  const client = new ModernClient(
+    { name: 'modern', version: '1' },
+    { versionNegotiation: { mode: 'auto' }, capabilities: {} },
+  )
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  onTestFinished(() => client.close())
+  return client
 }
 
 const post = (url: string, message: object, headers: Record<string, string> = {}) =>
@@ -279,6 +291,7 @@ describe('a daemon that restarts', () => {
   it('is told as a failure that may be tried again, and then works again', async () => {
     const { mcp, svc: first } = await open()
     const client = await mcp.connect()
+    const modern = await openModern(mcp.url)
     await called(client, 'list_sources')
     const { port } = new URL(first.url)
     await first.stop()
@@ -291,10 +304,17 @@ describe('a daemon that restarts', () => {
     expect(away.error).toEqual({ retryable: true, retry_after_seconds: 2 })
     const refused = await post(mcp.url, INIT)
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '2'])
+    // One that needs no session hears of it by its calls, too, and one that begins meanwhile.
+    for (const one of [modern, await openModern(mcp.url)])
+      expect(await one.callTool({ name: 'list_sources' })).toMatchObject({
+        isError: true,
+        _meta: { 'svc/error': { retryable: true, retry_after_seconds: 2 } },
+      })
     expect(await (await fetch(`${mcp.base}/health`)).json()).toMatchObject({ status: 'degraded' })
     svc = await startInstance({ port: Number(port) })
     mcp.pass(2_000)
     await called(client, 'list_sources')
+    expect((await modern.callTool({ name: 'list_sources' })).isError).toBeUndefined()
   })
 
   it('may stop svc mcp first: what was asked is answered, what comes is refused', async () => {

@@ -183,6 +183,26 @@ describe('the tools', () => {
     expect((listed.content.findings as Fields[])[0]).toMatchObject({ headline: 'Checkout broke', cut: false })
     const one = await use('get_finding', { id: made.content.id, project })
     expect(one.content).toMatchObject({ note: '**It broke.** See evt_1.', next_step: 'Roll back' })
+    expect((await use('get_finding', { finding_id: made.content.id })).content).toMatchObject({ project })
+    const other = await svc.post<{ id: string }>('/api/projects', { template: 'custom', name: 'Depot' })
+    svc.clock.at += 1_000
+    await use('record_finding', { project: 'Depot', entity: 'service=cart', finding: 'It **holds**.' })
+    const all = await use('list_findings', { limit: 1 })
+    expect(all.text).toMatch(/ service=cart by test-client \(run_\w+\) in Depot\nIt holds\./)
+    expect(all.content).toMatchObject({ project: null, findings: [{ project: other.id, trigger: null }] })
+    expect(all.content.url).toMatch(/\/findings$/)
+    const older = await use('list_findings', { limit: 1, cursor: all.content.next_cursor })
+    expect(older.content).toMatchObject({
+      findings: [{ project, project_name: 'Shop', verdict: 'investigate', next_step: 'Roll back' }],
+      next_cursor: null,
+    })
+    const named = async (entity: string) =>
+      ((await use('list_findings', { entity, limit: 1 })).content.findings as Fields[]).map(
+        (one) => one.entity,
+      )
+    expect([await named('service=checkout'), await named('svc=checkout')]).toEqual([['checkout'], []])
+    expect((await call(client, 'list_findings', { cursor: 'x' })).error).toMatchObject({ field: 'cursor' })
+    await svc.call('DELETE', `/api/projects/${other.id}`)
     const timeline = await use('project_timeline', { project })
     expect(timeline.text).toContain('checkout: Checkout broke [investigate]; next: Roll back')
     expect((await use('read', { selector: { service: 'checkout' } })).text).toContain('Checkout broke')

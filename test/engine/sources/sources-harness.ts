@@ -27,7 +27,11 @@ import { ME, openTestStore } from '../open-test-store.ts'
 export const MASK = '••••••••'
 
 /** None is stored. */
-const NO_CREDENTIALS = { has: () => false, find: (name: string) => `no credential is named ${name}` }
+const NO_CREDENTIALS = {
+  names: () => [],
+  has: () => false,
+  find: (name: string) => `no credential is named ${name}`,
+}
 
 export function openSources(secrets: Secrets = memorySecrets()) {
   const test = openTestStore()

@@ -69,6 +69,7 @@ export const READS: Record<string, (made: Made) => Said> = {
   listResults: () => ofProject({ query: { limit: 10 } }),
   getResult: ({ run }) => ofProject({ params: { run } }),
   listAllFindings: () => ({ query: { limit: 10 } }),
+  getFinding: ({ run }) => ({ params: { id: run } }),
   listFindings: () => ofProject({ query: { limit: 10 } }),
   getProjectGraph: () => ofProject(),
   // change-sets and the catalog

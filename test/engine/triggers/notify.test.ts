@@ -58,6 +58,7 @@ describe('a trigger with whom it notifies', () => {
       { agents: ['first-look', 'nobody'], addresses: [HOOK] },
       /notify\.agents\[1\]: no agent is named nobody/,
     ],
+    [{ agents: ['fist-look'] }, /no agent is named fist-look \(did you mean first-look\?\)/],
   ])('is refused whole, naming each field: %j', async (notify, message) => {
     await expect(world.engine.createTrigger({ ...write, notify }, BY)).rejects.toThrow(message)
     expect(await world.engine.listTriggers()).toEqual([])

@@ -268,6 +268,26 @@ describe('a call', () => {
     ['nothing', { content: [] }, '(empty result)', false],
     ['only what is not seen', textResult('\u200b\u0000'), '(empty result)', false],
     ['structure alone', { content: [], structuredContent: { open: 3 } }, '{"open":3}', false],
+    [
+      'a sentence, with the structure that it does not tell',
+      textResult('Found 13 tickets.', { structuredContent: { open: 3, ids: ['T-1'] } }),
+      'Found 13 tickets.\n{"open":3,"ids":["T-1"]}',
+      false,
+    ],
+    [
+      'the structure as text, once',
+      textResult('{\n  "open": 3,\n  "who": "a\\"b",\n  "no": null\n}', {
+        structuredContent: { open: 3, who: 'a"b', no: null },
+      }),
+      '{\n  "open": 3,\n  "who": "a\\"b",\n  "no": null\n}',
+      false,
+    ],
+    [
+      'a text that is wrapped as a structure, once',
+      textResult('3 are open', { structuredContent: { result: '3 are open' } }),
+      '3 are open',
+      false,
+    ],
     ['hidden text', textResult('a\u200b\u001b[31mb\r\nc'), 'a[31mb\nc', false],
   ])('answers %s', async (_what, answer, text, isError) => {
     const { call } = await answering(() => answer)

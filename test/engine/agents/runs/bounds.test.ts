@@ -158,6 +158,28 @@ describe('the daily budget', () => {
   })
 })
 
+it.each([
+  ['the daily budget', null],
+  ['the runs of a day', 1],
+])('%s is not held by what a clock dated more than a day ahead, which was set back', async (_of, cap) => {
+  const { agent, models, post, settled, engine, clock } = await open()
+  await agent({ name: 'first-look', trigger: 't', model: 'm1', daily_cap: cap })
+  models.reply('m1', () => ({ ...conclude(), usage: { input_tokens: 100, output_tokens: 4_096 } }))
+  const right = clock.at
+  const statusAt = async (at: number, service: string) => {
+    clock.at = at
+    await post({ ...error, service })
+    return (await settled()).at(-1)!.status
+  }
+  expect(await statusAt(right + 300 * DAY, 'a')).toBe('succeeded')
+  const { runs } = await engine.listRuns({ limit: 1, offset: 0 })
+  if (cap === null) await engine.saveAgentSettings({ daily_budget_usd: runs[0]!.cost_usd! + 0.01 })
+  expect(await statusAt(right, 'b')).toBe('succeeded')
+  expect(await statusAt(right + 1_000, 'c')).toBe('capped')
+  // Set back by less, it counts as what it is: of the last day.
+  expect(await statusAt(right - DAY / 2, 'd')).toBe('capped')
+})
+
 const DAY = 24 * 60 * 60_000
 
 describe('text that tells a model what to do', () => {

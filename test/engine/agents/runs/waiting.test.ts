@@ -211,8 +211,8 @@ describe('claiming runs', () => {
     expect(planOf(waitingSql.after, ['a', 'h', 1])).toEqual([
       expect.stringContaining('USING INDEX runs_waiting (agent=? AND definition_hash=? AND seq>?)'),
     ])
-    expect(planOf(waitingSql.startedSince, ['a', 1])).toEqual([
-      expect.stringContaining('USING INDEX runs_started (agent=? AND started_at>?)'),
+    expect(planOf(waitingSql.startedSince, ['a', 1, 2])).toEqual([
+      expect.stringContaining('USING INDEX runs_started (agent=? AND started_at>? AND started_at<?)'),
     ])
   })
 })

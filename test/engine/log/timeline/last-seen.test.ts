@@ -100,7 +100,7 @@ describe('a window in which a source took nothing in', () => {
     const opened = world()
     const { store, ctx } = opened
     const id = ctx.names.idsOf('app')[0] ?? 1
-    const move = (event: 'pause' | 'resume', at: number) =>
+    const move = (event: 'pause' | 'resume' | 'delete' | 'restore', at: number) =>
       store.tx(() =>
         advance(store.db, { kind: 'source', id, name: 'app' }, event, { id: 'key', name: 'ada' }, at),
       )
@@ -130,6 +130,22 @@ describe('a window in which a source took nothing in', () => {
     const before = read({ as_of: at(NOW - 2.5 * HOUR) })
     expect(before.gaps).toEqual([{ source: 'app', why: 'paused', from: at(NOW - 3 * HOUR), to: null }])
     expect(read({ as_of: at(NOW - 4 * HOUR) })).not.toHaveProperty('gaps')
+  })
+
+  it('says so of the time in which it was deleted, once that was undone', () => {
+    const { read, move } = paused()
+    move('pause', NOW - 4 * HOUR)
+    move('delete', NOW - 3 * HOUR)
+    expect(read({ window: '150m' })).not.toHaveProperty('gaps')
+    move('restore', NOW - 2 * HOUR)
+    const gaps = [
+      { source: 'app', why: 'paused', from: at(NOW - 4 * HOUR), to: at(NOW - 3 * HOUR) },
+      { source: 'app', why: 'deleted', from: at(NOW - 3 * HOUR), to: at(NOW - 2 * HOUR) },
+    ]
+    const { payload, ...told } = read({ window: '5h' })
+    expect(told.gaps).toEqual(gaps)
+    expect(payload).toContain(`app took nothing in from ${gaps[1]!.from} to ${gaps[1]!.to} (deleted)`)
+    expect(read({})).not.toHaveProperty('gaps')
   })
 
   it('counts it into the budget, and says it on the first page alone', () => {
