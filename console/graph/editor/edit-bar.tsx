@@ -1,6 +1,6 @@
 /** The one bar of edit mode: what is edited, what is changed, and what can be done with it. */
 import { ActionIcon, Button, Group, SegmentedControl, Text, Title } from '@mantine/core'
-import { CircleAlert, ClipboardPaste, Copy, CopyPlus, Plus, Unplug } from 'lucide-react'
+import { CircleAlert, ClipboardPaste, Copy, Plus, Unplug } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { UndoButtons } from './changes/steps.tsx'
 import { problemsOf } from './state/problems.ts'
@@ -38,9 +38,6 @@ export function EditBar({ session }: { session: Session }) {
         </Act>
         <Act label="Paste" onClick={session.pasting.read}>
           <ClipboardPaste size={15} aria-hidden />
-        </Act>
-        <Act label="Duplicate selected" disabled={none} onClick={() => session.pasting.duplicate(selected)}>
-          <CopyPlus size={15} aria-hidden />
         </Act>
         <Act label="Take out selected" disabled={none} onClick={() => void actions.remove(selected)}>
           <Unplug size={15} aria-hidden />

@@ -1,6 +1,6 @@
 /** Copying and pasting of what is selected, by buttons and by keys. */
 import { Button, Group } from '@mantine/core'
-import { ClipboardPaste, Copy, CopyPlus, Unplug } from 'lucide-react'
+import { ClipboardPaste, Copy, Unplug } from 'lucide-react'
 import { useState } from 'react'
 import { notifications } from '../../lib/notices.ts'
 import { type Copied, readCopied } from '../draft/clipboard.ts'
@@ -30,7 +30,7 @@ export function SelectionButtons({
     <Group gap={4}>
       {act('Copy selected', Copy, () => void actions.copy(selected))}
       {act('Paste', ClipboardPaste, pasting.read, false)}
-      {act('Duplicate selected', CopyPlus, () => pasting.duplicate(selected))}
+      {act('Duplicate selected', Copy, () => pasting.duplicate(selected))}
       {act('Take out selected', Unplug, () => void actions.remove(selected))}
     </Group>
   )
