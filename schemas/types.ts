@@ -1313,7 +1313,7 @@ export interface AskSessionDetail {
   state: string | null
   /** Questions with their answers, first to last. */
   turns: AskTurn[]
-  /** So many of the first turns the next question is not told of. Absent: it is told of all of them. */
+  /** How many of the first turns are left out where the next question is answered. Absent: none. */
   left_out?: number
 }
 /** One question to Ask, and what came of it. */

@@ -142,15 +142,7 @@ function Chart({
       <div role="img" aria-label={words} style={{ height: HEIGHT, position: 'relative' }}>
         {wide > 0 && (
           <svg width={width} height={HEIGHT} aria-hidden fontSize={11} fill="var(--text-2)">
-            <Suspense>
-              {gaps.length > 0 && (
-                <HatchedGaps
-                  gaps={gaps}
-                  span={{ from, to }}
-                  box={{ x: LEFT, width: wide, height: HEIGHT - BELOW }}
-                />
-              )}
-            </Suspense>
+            <Gaps gaps={gaps} span={{ from, to }} width={wide} />
             <Axis y={y(0)} width={width} top={top} />
             <path d={path} fill="none" stroke="var(--mantine-color-text)" strokeWidth={1.5} />
             {threshold !== null && (
@@ -225,6 +217,19 @@ const useChangesIn = (firing: FiringDetail, from: number, to: number) =>
   useChanges(firing)
     .map((event) => ({ event, at: Date.parse(event.event_time) }))
     .filter((one) => one.at >= from && one.at <= to)
+
+function Gaps({
+  gaps,
+  span,
+  width,
+}: {
+  gaps: readonly SourceGap[]
+  span: { from: number; to: number }
+  width: number
+}) {
+  const box = { x: LEFT, width, height: HEIGHT - BELOW }
+  return <Suspense>{gaps.length > 0 && <HatchedGaps gaps={gaps} span={span} box={box} />}</Suspense>
+}
 
 function Axis({ y, width, top }: { y: number; width: number; top: number }) {
   return (
