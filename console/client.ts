@@ -88,7 +88,10 @@ export async function send<T, Input>(
       }))
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error
-    throw new ApiError(isRead ? UNREACHED : 'Can’t reach svc. Try again once it is back', 0)
+    throw new ApiError(
+      isRead ? UNREACHED : 'Can’t reach svc. Try again once it is back; what was sent may have arrived',
+      0,
+    )
   } finally {
     if (!isRead) readsAhead.drop()
   }

@@ -83,6 +83,17 @@ test('on an incident it narrows the evidence, and the line of why it fired shows
   await page.reload()
   await evidence.getByRole('button', { name: 'Reset span' }).click()
   await expect(evidence.getByText(/POST .orders 503/).first()).toBeVisible()
+  // That nothing came since says nothing while its source takes nothing in.
+  await daemon.call('POST', '/api/sources/app/pause', {})
+  await page.reload()
+  const still = /took nothing in since (\w+ \d+, )?\d\d:\d\d:\d\d \(paused\): events may be missing$/
+  await expect(evidence.getByText(still)).toBeVisible()
+  await expect(why.locator('rect[data-gap]')).toBeVisible()
+  await expect(why.getByRole('img')).toHaveAccessibleName(/app took nothing in for a part of it/)
+  await goTo(page, `${daemon.url}/explore?l=service%3Dcheckout&window=15m`)
+  await expect(page.getByText(still)).toBeVisible()
+  await expect(page.locator('.density rect[data-gap]')).toBeVisible()
+  await daemon.call('POST', '/api/sources/app/resume', {})
 })
 
 test('on Home it opens Explore with all that came in it', async ({ page, daemon }) => {

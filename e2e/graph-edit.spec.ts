@@ -392,6 +392,14 @@ test('a copy says whose secrets it lacks, Paste that there is nothing to paste, 
   await expect(page.getByRole('alert').getByText('Type those of feed in the copies.')).toBeVisible()
   await page.getByRole('button', { name: 'Undo', exact: true }).click()
 
+  // A key does both at once, and leaves the clipboard alone.
+  await placeOf(node(page, 'agent:watch'))
+  await node(page, 'agent:watch').click()
+  await expect(page.getByRole('button', { name: 'Copy selected' })).toBeEnabled()
+  await press(page, 'Control+d')
+  await expect(node(page, 'agent:watch-2').or(chip(page, 'agent:watch-2'))).toBeVisible()
+  await page.getByRole('button', { name: 'Undo', exact: true }).click()
+
   // The notices stand over the form for a while.
   await page.reload()
   await node(page, 'agent:watch').dblclick()

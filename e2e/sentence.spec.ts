@@ -191,6 +191,7 @@ test('two tabs with one form keep what was typed in each', async ({ page, daemon
   const other = await page.context().newPage()
   await other.goto(`${daemon.url}/skills/new`)
   await expect(name(other)).toHaveValue('first')
+  await expect(other.getByText('restored; it is open in another tab, too')).toBeVisible()
   await other.getByRole('button', { name: 'Discard' }).click()
   await name(other).fill('second')
   await expect.poll(() => page.evaluate(`Object.values(localStorage).join()`)).toContain('second')
@@ -198,5 +199,22 @@ test('two tabs with one form keep what was typed in each', async ({ page, daemon
   await expect(name(page)).toHaveValue('first')
   await other.reload()
   await expect(name(other)).toHaveValue('second')
+
+  // What is there already is saved by the one who is first; the other is told, and has what was typed.
+  await daemon.call('POST', '/api/entities/joined', { name: 'twice', is: ['service=a', 'host=b'] })
+  const kind = (of: typeof page) => of.getByRole('textbox', { name: 'Kind' })
+  for (const tab of [page, other]) await goTo(tab, `${daemon.url}/entities/twice`)
+  await kind(page).fill('service')
+  await kind(other).fill('host')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await expect(page.getByText('twice is saved')).toBeVisible()
+  // As it does when its window is gone to.
+  const read = other.waitForResponse((answer) => answer.url().endsWith('/api/entities/joined/twice'))
+  await other.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await read
+  await expect(kind(other)).toHaveValue('host')
+  await other.getByRole('button', { name: 'Save', exact: true }).click()
+  await expect(other.getByRole('alert').getByText('Somebody else changed the same field')).toBeVisible()
+  await expect(kind(other)).toHaveValue('host')
   await other.close()
 })

@@ -3,7 +3,7 @@ import { expect, type Page } from '@playwright/test'
 import { providerOf } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
 import { test as base, share } from './daemon.ts'
-import { goTo, placeOf, stillLoading } from './go.ts'
+import { goTo, stillLoading } from './go.ts'
 
 const test = base.extend({
   env: async ({ models }, use) => use({ ...providerOf(models), SVC_AGENT_MODEL: 'm1' }),
@@ -200,7 +200,7 @@ base.describe('without a model', () => {
     const name = dialog.getByRole('textbox', { name: 'Name' })
     const keep = dialog.getByRole('button', { name: 'Apply to the plan' })
     await name.fill('pay-errors')
-    await expect(keep).toBeDisabled()
+    await expect(keep).toHaveCount(0)
     await name.press('Enter')
     await expect(dialog).toBeVisible()
     arrive()
@@ -371,10 +371,20 @@ base.describe('without a model', () => {
 
     const dialog = page.getByRole('dialog')
     const keep = dialog.getByRole('button', { name: 'Apply to the plan' })
+    let answer = (): void => undefined
+    const isHeld = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route('**/api/connectors', async (route) => {
+      await isHeld
+      await route.fallback()
+    })
     await page.getByRole('button', { name: 'Add a source' }).click()
-    // What the form still reads moves the button.
-    await expect(stillLoading(page)).toHaveCount(0)
-    await placeOf(keep)
+    await expect(stillLoading(page)).not.toHaveCount(0)
+    await expect(dialog.getByRole('textbox', { name: 'Name' })).toBeVisible()
+    // What the form still reads would move the button away from under the pointer.
+    await expect(keep).toHaveCount(0)
+    answer()
     await keep.click()
     await expect(dialog.getByText('name is required')).toBeVisible()
     await expect(dialog.getByText('connector is required')).toBeVisible()
@@ -395,8 +405,6 @@ base.describe('without a model', () => {
     await page.getByRole('option', { name: 'Webhook' }).click()
     await keep.click()
     await page.getByRole('button', { name: 'Add a trigger' }).click()
-    await expect(stillLoading(page)).toHaveCount(0)
-    await placeOf(keep)
     await keep.click()
     await expect(dialog.getByText('name is required')).toBeVisible()
     await expect(dialog.getByText('Choose at least one source')).toBeVisible()

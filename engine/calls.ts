@@ -156,6 +156,13 @@ export interface SessionRecord {
   usedAt: number
 }
 
+/** A key that is no longer taken. */
+export interface RevokedKey {
+  name: string
+  /** ISO 8601. */
+  revokedAt: string
+}
+
 export interface Directory {
   routes: IngestRoute[]
   keys: KeyRecord[]
@@ -324,6 +331,8 @@ export interface EngineCore {
   /** Records that keys were used; at most one write per key and minute. */
   touchKeys(ids: string[]): Promise<void>
   directory(): Promise<Directory>
+  /** The key with this hash of its secret, where it was revoked: whoever logs in with it is told so. */
+  revokedKey(hash: string): Promise<RevokedKey | null>
   /** For how long the writer has been at work without getting anything written, ms; 0: it is not at work. */
   writerSilence(): number
   // the console's sessions

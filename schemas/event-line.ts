@@ -66,6 +66,7 @@ const GAP_SAID = {
   storage_full: 'storage was full',
   secret_missing: 'its signing secret was missing',
 } as const satisfies Record<SourceGap['why'], string>
+const GAPS_END = ': that events of then are missing says nothing of what happened'
 
 /** Times in which sources took nothing in, as a sentence, the newest of many; empty: there were none. */
 export function gapsSaid(gaps: readonly SourceGap[] = []): string {
@@ -76,5 +77,14 @@ export function gapsSaid(gaps: readonly SourceGap[] = []): string {
   })
   const left = gaps.length - told.length
   const more = left ? `, and so it was ${countWords(left, 'more time')}` : ''
-  return `${told.join(', ')}${more}: that events of then are missing says nothing of what happened`
+  return `${told.join(', ')}${more}${GAPS_END}`
+}
+
+/** What `gapsSaid` told in a text of such lines, each once. Lines of events begin with a bracket or are indented. */
+export function gapsIn(text: string): string[] {
+  const found = new Set<string>()
+  for (const line of text.split('\n'))
+    if (/^[^\s[]/.test(line) && line.endsWith(GAPS_END) && line.includes(' took nothing in '))
+      found.add(line.slice(0, -GAPS_END.length))
+  return [...found]
 }

@@ -1317,6 +1317,8 @@ export interface AskSessionDetail {
   state: string | null
   /** Questions with their answers, first to last. */
   turns: AskTurn[]
+  /** How many of the first turns are left out where the next question is answered. Absent: none. */
+  left_out?: number
 }
 /** One question to Ask, and what came of it. */
 export interface AskTurn {
@@ -5580,6 +5582,21 @@ export interface FiringEvidence {
   event_types: string[]
   /** Events of its entity from the moment on, in all; null: it is of no entity. */
   later: number | null
+  /** Times around the events that are told in which a source of them took nothing in. Absent: there were none. */
+  gaps?: SourceGap[]
+}
+/** A time in which a source took nothing in: that there are no events of then says nothing of what happened. */
+export interface SourceGap {
+  /** Name of the source. */
+  source: string
+  /**
+   * paused: somebody paused it; deleted: somebody deleted it, which was undone later; polls_fail: its polls failed, at least two in a row; storage_full: storage was full, from the first that it refused; secret_missing: it had no secret to check signatures with, from the first that it refused.
+   */
+  why: 'paused' | 'deleted' | 'polls_fail' | 'storage_full' | 'secret_missing'
+  /** Since when; of polls when it was noticed. */
+  from: string
+  /** Until when; null: it goes on. */
+  to: string | null
 }
 /** A firing that was waited for. */
 export interface FiringFetched {
@@ -5947,6 +5964,8 @@ export interface HistogramResult {
   notice?: string
   /** Constraints that stand for a joined entity. Absent: none does. */
   joined?: JoinedName[]
+  /** Times within the window in which a source of it took nothing in. Absent: there were none. */
+  gaps?: SourceGap[]
 }
 /** A constraint of a read that stands for a joined entity. */
 export interface JoinedName {
@@ -8476,19 +8495,6 @@ export interface ToolReadResult {
   url?: string
   /** Times within the window in which a source of it took nothing in, on a first page. Absent: there were none. */
   gaps?: SourceGap[]
-}
-/** A time in which a source took nothing in: that there are no events of then says nothing of what happened. */
-export interface SourceGap {
-  /** Name of the source. */
-  source: string
-  /**
-   * paused: somebody paused it; deleted: somebody deleted it, which was undone later; polls_fail: its polls failed, at least two in a row; storage_full: storage was full, from the first that it refused; secret_missing: it had no secret to check signatures with, from the first that it refused.
-   */
-  why: 'paused' | 'deleted' | 'polls_fail' | 'storage_full' | 'secret_missing'
-  /** Since when; of polls when it was noticed. */
-  from: string
-  /** Until when; null: it goes on. */
-  to: string | null
 }
 /** Arguments of the tool read. */
 export interface ToolRead {

@@ -1,7 +1,6 @@
 /**
  * Who is calling (SPEC.md, Authentication). Open mode: anybody, with every scope, by the name of a key that is sent. Secured mode: the
- * root token, an API key, or the console's session cookie. Tokens are compared by their SHA-256,
- * in constant time for the root token and by look-up for keys.
+ * root token, an API key, or the console's session cookie. Tokens are compared by their SHA-256: the root's in constant time, keys by look-up.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
@@ -293,6 +292,13 @@ export class Authenticator {
     await this.engine.saveSessions([session])
     this.sessions.set(session.idHash, session)
     return cookie
+  }
+
+  /** Why a token opens no session, as far as that is known. */
+  async refusalOf(token: string): Promise<string> {
+    const key = await this.engine.revokedKey(sha256(token).toString('hex'))
+    if (!key) return 'this is neither the root token nor a key; check that all of it was pasted'
+    return `the key ${key.name} was revoked on ${key.revokedAt}; log in with another`
   }
 
   async closeSession(cookie: string): Promise<void> {

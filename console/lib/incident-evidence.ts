@@ -2,7 +2,7 @@
  * The timeline of a firing as it stands on the page of its incident: pinned at the moment it fired. What came later
  * is below the line and never pushes up what tripped it; what tripped it and what was changed before is never folded.
  */
-import type { Event as ApiEvent, FiringDetail } from '../../schemas/types.ts'
+import type { Event as ApiEvent, FiringDetail, SourceGap } from '../../schemas/types.ts'
 
 /** Changes so long before are always shown, milliseconds. */
 const CHANGES_MS = 30 * 60_000
@@ -29,6 +29,7 @@ export const momentOf = ({ fired_at, opened_at }: Pick<FiringDetail, 'fired_at' 
 export type EvidenceItem =
   | { kind: 'event'; event: ApiEvent; role: 'tripped' | 'change' | 'other' }
   | { kind: 'fold'; events: readonly ApiEvent[] }
+  | { kind: 'gap'; gap: SourceGap }
   | { kind: 'fired' }
 
 /**
@@ -38,7 +39,18 @@ export type EvidenceItem =
  */
 export function evidenceItems(
   stored: readonly ApiEvent[],
-  { moment, tripped, isFolded }: { moment: string; tripped: ReadonlySet<string>; isFolded: boolean },
+  {
+    moment,
+    tripped,
+    isFolded,
+    gaps = [],
+  }: {
+    moment: string
+    tripped: ReadonlySet<string>
+    isFolded: boolean
+    /** When sources took nothing in: such a line is never folded. */
+    gaps?: readonly SourceGap[]
+  },
 ): EvidenceItem[] {
   const events = [...new Map(stored.map((event) => [event.id, event])).values()].sort(inOrder)
   const at = Date.parse(moment)
@@ -50,9 +62,23 @@ export function evidenceItems(
     of.map((event) => ({ kind: 'event', event, role: roleOf(event) }))
   const before = rows(events.filter(isBefore))
   const after = rows(events.filter((event) => !isBefore(event)))
-  if (!isFolded) return [...before, { kind: 'fired' }, ...after]
-  return [...folded(before), { kind: 'fired' }, ...after.slice(0, FOLLOWED)]
+  const [early, late] = [
+    gaps.filter(({ from }) => Date.parse(from) <= at),
+    gaps.filter(({ from }) => Date.parse(from) > at),
+  ]
+  if (!isFolded) return [...withGaps(before, early), { kind: 'fired' }, ...withGaps(after, late)]
+  return [...folded(withGaps(before, early)), { kind: 'fired' }, ...withGaps(after.slice(0, FOLLOWED), late)]
 }
+
+/** With gaps where they began. */
+const withGaps = (rows: readonly EvidenceItem[], gaps: readonly SourceGap[]): EvidenceItem[] =>
+  [...rows, ...gaps.map((gap) => ({ kind: 'gap', gap }) as const)].sort((a, b) => timeOf(a) - timeOf(b))
+const timeOf = (item: EvidenceItem): number =>
+  item.kind === 'event'
+    ? Date.parse(item.event.event_time)
+    : item.kind === 'gap'
+      ? Date.parse(item.gap.from)
+      : 0
 
 /** Two neighbours or more that neither tripped it nor changed anything are one line. */
 function folded(items: readonly EvidenceItem[]): EvidenceItem[] {

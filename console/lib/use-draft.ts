@@ -5,6 +5,10 @@ import { dropDraft, type KeptDraft, keyOfDraft, readDraft, writeDraft } from './
 
 const AFTER_MS = 250
 
+/** Forms of other tabs are asked by it, by a place, whether something is typed there; those where it is say so. */
+export const TABS = 'svc:form'
+export const TAB = Math.random()
+
 /**
  * Writes that are still to come, by place. A form that takes another's place at once is filled in before React takes the
  * other away: it writes what is outstanding, and then finds it.
@@ -16,10 +20,20 @@ function findDraft<T>(place: string): KeptDraft<T> | null {
   return readDraft<T>(window.localStorage, place)
 }
 
-/** Whether something is typed in a form of an address, written or not. */
+/** Forms that are open in this tab, by place: whether something is typed in them. */
+const openHere = new Map<string, () => boolean>()
+
+/**
+ * Whether something is typed in a form of an address, written or not: another tab that saves or discards what is typed there
+ * drops what is kept, and not what is typed here.
+ */
 export function isTyped(pathname: string, form: string): boolean {
   const place = `${pathname}#${form}`
-  return outstanding.has(place) || readDraft(window.localStorage, place) !== null
+  return (
+    outstanding.has(place) ||
+    openHere.get(place)?.() === true ||
+    readDraft(window.localStorage, place) !== null
+  )
 }
 
 export interface DraftOf<T> {
@@ -27,6 +41,8 @@ export interface DraftOf<T> {
   set: (next: T | ((now: T) => T)) => void
   /** When the draft that was found here was typed, ms since the epoch; null: none was, or it was put away. */
   restored: number | null
+  /** Where it is kept. */
+  place: string
   /** Version of the object that is changed here: what others saved since is merged, or told as conflicts. */
   version: number | undefined
   /** Gives it up: the form is as it was filled in first. */
@@ -79,14 +95,17 @@ export function useDraft<T>({
   const base = kept ? (kept.base ?? undefined) : version
   const latest = useRef({ value, base, plain })
   latest.current = { value, base, plain }
+  /** As text, what needs no keeping: as it was filled in, or as it was saved last. */
+  const first = useRef('')
+  if (first.current === '') first.current = JSON.stringify(start)
+  useTold(
+    place,
+    useCallback(() => JSON.stringify(held.current) !== first.current, []),
+  )
   /** What is not written yet. */
   const waiting = useRef<ReturnType<typeof setTimeout> | null>(null)
   /** Another tab with this form wrote or dropped what is kept. */
   const isTaken = useRef(false)
-  /** As text, what needs no keeping: as it was filled in, or as it was saved last. */
-  const first = useRef('')
-  if (first.current === '') first.current = JSON.stringify(start)
-
   const write = useCallback(() => {
     if (waiting.current === null && !isTaken.current) return
     if (waiting.current !== null) clearTimeout(waiting.current)
@@ -156,6 +175,7 @@ export function useDraft<T>({
       [place, put, write],
     ),
     restored: kept?.at ?? null,
+    place,
     version: base,
     discard: useCallback(() => fill(start), [fill, start]),
     fill,
@@ -171,6 +191,21 @@ export function useDraft<T>({
       forget()
     }, [forget]),
   }
+}
+
+/** Tells this tab and others whether something is typed here. */
+function useTold(place: string, isTypedHere: () => boolean): void {
+  useEffect(() => {
+    openHere.set(place, isTypedHere)
+    const tabs = new BroadcastChannel(TABS)
+    tabs.onmessage = ({ data: [of, tab] }) => {
+      if (of === place && tab !== TAB && isTypedHere()) tabs.postMessage(place)
+    }
+    return () => {
+      tabs.close()
+      openHere.delete(place)
+    }
+  }, [place, isTypedHere])
 }
 
 /** A field that the draft leaves out, such as a secret, is as the form is filled in. */

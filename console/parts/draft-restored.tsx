@@ -1,21 +1,21 @@
 /** Says that what was typed here before is back, and gives it up. */
-import { Button, Group, Text } from '@mantine/core'
-import { moment } from '../lib/time.ts'
+import { Suspense } from 'react'
+import { lazyFrom } from '../lib/chunks.ts'
 import type { DraftOf } from '../lib/use-draft.ts'
+
+const DraftFound = lazyFrom(() => import('./draft-found.tsx'))('DraftFound')
 
 /** Nothing where no draft was found. */
 export function DraftRestored({
-  of: { restored, discard },
+  of: { restored, place, discard },
 }: {
-  of: Pick<DraftOf<unknown>, 'restored' | 'discard'>
+  of: Pick<DraftOf<unknown>, 'restored' | 'place' | 'discard'>
 }) {
   if (restored === null) return null
+  // As high as it will be: what is below must not move.
   return (
-    <Group gap="xs" role="status">
-      <Text size="sm">Draft from {moment(restored, Date.now())} restored.</Text>
-      <Button size="compact-sm" variant="default" onClick={discard}>
-        Discard
-      </Button>
-    </Group>
+    <Suspense fallback={<div style={{ height: 26 }} />}>
+      <DraftFound at={restored} place={place} onDiscard={discard} />
+    </Suspense>
   )
 }

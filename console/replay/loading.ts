@@ -53,10 +53,15 @@ export async function around(read: Read, have: Stretch, asked: number): Promise<
   return holds(have, at) ? have : near(read, have, at)
 }
 
-/** With the page behind it. @throws what `read` throws */
+/** With the page behind it, and those behind that as long as nothing happened in them. @throws what `read` throws */
 export async function later(read: Read, have: Stretch): Promise<Stretch> {
-  if (have.to >= have.span.to) return have
-  return { ...stretchOf([...have.pages, await read(have.to)]), from: have.from, span: have.span }
+  let now = have
+  for (let i = 0; i < TRIES && now.to < have.span.to; i++) {
+    const page = await read(now.to)
+    now = { ...stretchOf([...now.pages, page]), from: have.from, span: have.span }
+    if (page.moments.length > 0) break
+  }
+  return now
 }
 
 /** With as much time before it as it holds. @throws what `read` throws */

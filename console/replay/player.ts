@@ -43,12 +43,27 @@ export function play(player: Player, track: Track): Player {
 
 export const pause = (player: Player): Player => ({ ...player, isPlaying: false })
 
-/** Goes to a moment and stays there. @param index -1: before the first; where that is not loaded, to its end */
+/**
+ * Goes to a moment and stays there.
+ * @param index -1: before the first; past the last: behind it. Where that is not loaded, to its end, where it is loaded then
+ */
 export function goTo(player: Player, track: Track, index: number): Player {
+  if (index >= track.positions.length && hasLater(track))
+    return {
+      ...player,
+      index: track.positions.length - 1,
+      position: track.loaded.to,
+      isPlaying: false,
+    }
   const to = Math.max(-1, Math.min(index, track.positions.length - 1))
   const before = track.loaded.from > 0 ? track.loaded.from - 1 : 0
   return { ...player, index: to, position: to < 0 ? before : track.positions[to]!, isPlaying: false }
 }
+
+/** Whether there may be moments behind those that are loaded. */
+export const hasLater = ({ loaded, length }: Track): boolean => loaded.to < length
+/** Whether there may be some before them. */
+export const hasEarlier = ({ loaded }: Track): boolean => loaded.from > 0
 
 /** Goes to a place on the track, such as where the slider was dropped; goes on when it was playing. */
 export function seek(player: Player, track: Track, position: number): Player {

@@ -6,13 +6,13 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { check } from '../../schemas/index.ts'
 import type { Key, KeyCreate, KeyCreated } from '../../schemas/types.ts'
-import type { Caller, KeyRecord } from '../calls.ts'
+import type { Caller, KeyRecord, RevokedKey } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import { acceptedBy, advance, firstSnapshot, recordCreated } from '../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
 import type { DeclaredKind, Staged } from '../model/documents.ts'
-import { isoOrNull } from '../model/units.ts'
+import { iso, isoOrNull } from '../model/units.ts'
 
 /** A key's last use is written at most this often: a busy producer must not cost a write a call. */
 const TOUCH_MS = 60_000
@@ -41,6 +41,8 @@ export interface Keys {
   touch(ids: readonly string[]): void
   /** Keys that are not revoked, for the authenticator. */
   records(): KeyRecord[]
+  /** The key with this hash of its secret, where it was revoked. */
+  revokedKey(hash: string): RevokedKey | null
 }
 
 /** The keys of a store. */
@@ -109,6 +111,10 @@ export function createKeys({
         for (const id of ids) queries.touch(id, at, at - TOUCH_MS)
       }),
     records: () => queries.active().map(recordOf),
+    revokedKey: (hash) => {
+      const row = queries.byHash(hash)
+      return row?.revoked_at ? { name: row.name, revokedAt: iso(row.revoked_at) } : null
+    },
   }
 }
 
@@ -214,6 +220,7 @@ function keyQueries(db: Database) {
   const all = db.prepare<[], KeyRow>(`${select} ORDER BY k.created_at DESC, k.rowid DESC`)
   const active = db.prepare<[], KeyRow>(`${select} WHERE k.state = 'active'`)
   const byId = db.prepare<[string], KeyRow>(`${select} WHERE k.id = ?`)
+  const byHash = db.prepare<[string], KeyRow>(`${select} WHERE k.hash = ?`)
   const activeOfSource = db
     .prepare<[number]>("SELECT id FROM keys WHERE source_id = ? AND state = 'active'")
     .pluck()
@@ -232,6 +239,7 @@ function keyQueries(db: Database) {
     all: () => all.all(),
     active: () => active.all(),
     byId: (id: string) => byId.get(id),
+    byHash: (hash: string) => byHash.get(hash),
     activeOfSource: (sourceId: number) => activeOfSource.all(sourceId) as string[],
     activeOfProject: (project: string) => activeOfProject.all(project) as string[],
     insert: (key: NewKey) => insert.run(key),

@@ -109,6 +109,7 @@ export function storeCalls(parts: StoreCallsParts) {
     sourceEvents: async (name: string, limit: number) => newest(name, limit),
     listKeys: async () => keys.list(),
     ...oauth,
+    revokedKey: async (hash: string) => keys.revokedKey(hash),
     directory: async () => ({ routes: sources.routes(), keys: keys.records(), tokens: tokens() }),
   }
 }

@@ -34,6 +34,7 @@ const ofDoors = {
   touchKeys: 'writes',
   // After each write of keys and sources; at the start the writer has it at hand (threads/start.ts).
   directory: 'reads',
+  revokedKey: 'reads',
   // Those that are too old go with it.
   loadSessions: 'writes',
   saveSessions: 'writes',

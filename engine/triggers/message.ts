@@ -12,6 +12,7 @@ import type {
   FiringMessage,
   ReadRequest,
   ScheduleSummary,
+  SourceGap,
   TriggerSpec,
 } from '../../schemas/types.ts'
 import { isSchedule } from '../../schemas/words.ts'
@@ -456,10 +457,14 @@ export async function evidenceOf(
         : firing.event_ids
   const selector = entity && { [entity.label]: entity.value }
   const [led, followed] = await Promise.all([
-    selector && before > 0 ? ledTo(engine, { selector, to: moment, limit: before }) : [],
-    selector ? followedBy(engine, { selector, from: moment, limit: after }) : { rows: [], later: null },
+    selector && before > 0
+      ? ledTo(engine, { selector, to: moment, limit: before })
+      : { rows: [], gaps: [], since: moment },
+    selector
+      ? followedBy(engine, { selector, from: moment, limit: after })
+      : { rows: [], gaps: [], until: null, later: null },
   ])
-  const known = new Map([...led, ...followed.rows].map((row) => [row.id, row]))
+  const known = new Map([...led.rows, ...followed.rows].map((row) => [row.id, row]))
   const others = ids.filter((one) => !known.has(one)).slice(0, OTHERS_MAX)
   // What is purged is not in it.
   const found = await Promise.all(others.map((one) => engine.event(one).catch(nothingIfGone)))
@@ -467,13 +472,26 @@ export async function evidenceOf(
   const events = [...known.values()].sort(inOrder)
   const tripping = new Set(ids)
   const tripped = events.filter((event) => tripping.has(event.id))
+  const gaps = gapsAround([...led.gaps, ...followed.gaps], led.since, followed.until)
   return {
     moment,
     events,
     tripped: tripped.map((event) => event.id),
     event_types: [...new Set(tripped.map((event) => event.event_type))].sort(),
     later: followed.later,
+    ...(gaps.length ? { gaps } : {}),
   }
+}
+
+/**
+ * Each once, in order of time: what lies before or after all that is told says nothing of it.
+ * @param until null: up to now is told
+ */
+function gapsAround(gaps: readonly SourceGap[], since: string, until: string | null): SourceGap[] {
+  const isTold = ({ from, to }: SourceGap): boolean =>
+    (to === null || to > since) && (until === null || from < until)
+  const each = new Map(gaps.filter(isTold).map((gap) => [`${gap.source} ${gap.why} ${gap.from}`, gap]))
+  return [...each.values()].sort((a, b) => Date.parse(a.from) - Date.parse(b.from))
 }
 
 function nothingIfGone(error: unknown): null {
@@ -484,11 +502,11 @@ function nothingIfGone(error: unknown): null {
 type Reads = Pick<EngineCore, 'read' | 'histogram'>
 type Given = Required<Pick<ReadRequest, 'selector' | 'limit'>>
 
-/** What came before the moment within a day, and changes of the half hour before it. */
+/** What came before the moment within a day, and changes of the half hour before it; `since`: of when it tells. */
 async function ledTo(
   engine: Reads,
   { selector, to, limit }: Given & { to: string },
-): Promise<readonly Event[]> {
+): Promise<{ rows: readonly Event[]; gaps: readonly SourceGap[]; since: string }> {
   const at = Date.parse(to)
   const since = at - CHANGES_MS
   const read = await engine.read({ selector, from: iso(at - DAY_MS), to, order: 'desc', limit })
@@ -502,19 +520,23 @@ async function ledTo(
           ...{ event_types: CHANGE_TYPES, limit: CHANGES_MAX },
         })
       ).rows
-  return eventsIn([...read.rows, ...changes])
+  const rows = eventsIn([...read.rows, ...changes])
+  const first = Math.min(since, ...rows.map(({ event_time }) => Date.parse(event_time)))
+  return { rows, gaps: read.gaps ?? [], since: iso(first) }
 }
 
-/** What came after the moment, and how much of it there is in all. */
+/** What came after the moment, and how much of it there is in all; `until`: of when it tells, null up to now. */
 async function followedBy(
   engine: Reads,
   { selector, from, limit }: Given & { from: string },
-): Promise<{ rows: readonly Event[]; later: number }> {
+): Promise<{ rows: readonly Event[]; gaps: readonly SourceGap[]; until: string | null; later: number }> {
   const read = await engine.read({ selector, from, order: 'asc', limit })
   const rows = eventsIn(read.rows)
+  const gaps = read.gaps ?? []
   // Read whole, it is counted here.
-  if (read.next_cursor === null) return { rows, later: rows.length }
-  return { rows, later: (await engine.histogram({ selector, from, buckets: 1 })).total }
+  if (read.next_cursor === null) return { rows, gaps, until: null, later: rows.length }
+  const later = (await engine.histogram({ selector, from, buckets: 1 })).total
+  return { rows, gaps, until: rows.at(-1)?.event_time ?? null, later }
 }
 
 /** Without payloads, and without the documents that a read adds. */

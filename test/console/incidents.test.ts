@@ -14,7 +14,7 @@ import { pathOfIncident, runRole, stateWords } from '../../console/lib/incidents
 import { snoozeTimes } from '../../console/lib/snooze.ts'
 import { lasting, moment } from '../../console/lib/time.ts'
 import { claimWords } from '../../schemas/claim-words.ts'
-import type { Event, Incident } from '../../schemas/types.ts'
+import type { Event, Incident, SourceGap } from '../../schemas/types.ts'
 
 const T = '2026-11-20T08:00:00.000Z'
 const OPEN: Worked = {
@@ -139,14 +139,19 @@ describe('the evidence of a firing', () => {
       text: `event ${n}`,
       labels: {},
     }) as unknown as Event
-  const shapeOf = (events: Event[], tripped: string[], isFolded = true) =>
-    evidenceItems(events, { moment: new Date(FIRED).toISOString(), tripped: new Set(tripped), isFolded }).map(
-      (item) =>
-        item.kind === 'event'
-          ? `${item.event.id} ${item.role}`
-          : item.kind === 'fold'
-            ? `fold ${item.events.length}`
-            : 'fired',
+  const shapeOf = (
+    events: Event[],
+    tripped: string[],
+    { isFolded = true, gaps = [] }: { isFolded?: boolean; gaps?: SourceGap[] } = {},
+  ) =>
+    evidenceItems(events, {
+      ...{ moment: new Date(FIRED).toISOString(), tripped: new Set(tripped), isFolded, gaps },
+    }).map((item) =>
+      item.kind === 'event'
+        ? `${item.event.id} ${item.role}`
+        : item.kind === 'fold'
+          ? `fold ${item.events.length}`
+          : item.kind,
     )
 
   it('folds neighbours that say nothing, never what tripped it or changed before it', () => {
@@ -172,6 +177,29 @@ describe('the evidence of a firing', () => {
     ])
   })
 
+  it('shows when a source took nothing in where that was, and folds nothing over it', () => {
+    const gap = (from: number, to: number | null): SourceGap => ({
+      ...{ source: 'app', why: 'paused' },
+      from: new Date(FIRED + from * 1_000).toISOString(),
+      to: to === null ? null : new Date(FIRED + to * 1_000).toISOString(),
+    })
+    const events = [
+      event(1, -90),
+      event(2, -80),
+      event(3, -10),
+      event(4, -1, 'error'),
+      event(5, 10),
+      event(6, 40),
+    ]
+    const of = (gaps: SourceGap[], isFolded = true) => shapeOf(events, ['evt_4'], { isFolded, gaps })
+    expect(of([gap(-70, -20), gap(20, null)])).toEqual([
+      ...['fold 2', 'gap', 'evt_3 other', 'evt_4 tripped', 'fired'],
+      ...['evt_5 other', 'gap', 'evt_6 other'],
+    ])
+    expect(of([gap(-3_600, -100)])[0]).toBe('gap')
+    expect(of([gap(50, null)], false).at(-1)).toBe('gap')
+  })
+
   it('keeps what tripped it above the line, whatever its clock said, and each event once', () => {
     const late = event(3, 2, 'error')
     expect(shapeOf([event(1, -1), late, late, event(4, 1)], ['evt_3'])).toEqual([
@@ -180,7 +208,7 @@ describe('the evidence of a firing', () => {
       'fired',
       'evt_4 other',
     ])
-    expect(shapeOf([event(1, -3), event(2, -2), event(3, -1)], [], false)).toHaveLength(4)
+    expect(shapeOf([event(1, -3), event(2, -2), event(3, -1)], [], { isFolded: false })).toHaveLength(4)
   })
 
   it('calls a change what the engine does, and one of long ago none of this', () => {

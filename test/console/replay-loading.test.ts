@@ -111,6 +111,20 @@ describe('the stretch of a replay that is loaded', () => {
     expect(told[0]! * 1_000 + START).toBeGreaterThanOrEqual(stretch.from)
   })
 
+  it('grows over answers in which nothing happened', async () => {
+    const { read } = daemon([1, 2_000])
+    const at = [0, 100, 200, 300, SPAN_S]
+    const inParts: Read = async (from = START) => {
+      const end = at.find((s) => START + s * 1_000 > from)!
+      const answer = await read(from, START + end * 1_000 - 1)
+      const next = end === SPAN_S ? null : new Date(START + end * 1_000).toISOString()
+      return { ...answer, to: later(SPAN_S), next_from: next }
+    }
+    const grown = await next(inParts, await openAt(inParts, 'start'))
+    expect(titles(grown.pages)).toEqual(['at 1', 'at 2000'])
+    expect(isWhole(grown)).toBe(true)
+  })
+
   it('ends at the ends of the span, and is whole then', async () => {
     const { read } = daemon(busy.slice(0, 200))
     let stretch = await openAt(read, 'start')
@@ -161,6 +175,17 @@ describe('the player on a stretch', () => {
     const back = goTo(PAUSED_AT_START, track, -1)
     expect(isLoadedAt(track, back.position)).toBe(false)
     expect(instantOf(back, track, moments)).toBeGreaterThan(START + 290_000)
+  })
+
+  it('steps on from the last loaded moment to what is not loaded, and from there to what came', () => {
+    const known = trackOf(part, 'compressed', { ...loaded, to: START + 300_500 })
+    const edge = goTo(PAUSED_AT_START, known, part.moments.length)
+    expect(edge).toMatchObject({ index: part.moments.length - 1, position: known.loaded.to })
+    expect(isLoadedAt(known, edge.position)).toBe(false)
+    const now = replayOf([...part.moments, moment(400, { event_id: 'evt_400' })])
+    const grown = trackOf(now, 'compressed', { ...loaded, to: span.to })
+    const there = onTrack(edge, known, grown, part.moments, now.moments)
+    expect(goTo(there, grown, there.index + 1).index).toBe(now.moments.length - 1)
   })
 
   it('stays at its moment when others come before it', () => {

@@ -27,9 +27,9 @@ export function sessionRoutes(app: FastifyInstance, { auth, config }: Doors): vo
     },
     async (request, reply) => {
       if (!auth.secured) return { ok: true, auth_required: false }
-      const id = await auth.openSession(request.body.token.trim(), auth.addressOf(request.raw))
-      if (id === null)
-        throw new SvcError('unauthenticated', 'this token is not known; it may have been revoked')
+      const token = request.body.token.trim()
+      const id = await auth.openSession(token, auth.addressOf(request.raw))
+      if (id === null) throw new SvcError('unauthenticated', await auth.refusalOf(token))
       return reply
         .setCookie(SESSION_COOKIE, id, { ...cookie, maxAge: MAX_AGE_SECONDS })
         .send({ ok: true, auth_required: true })

@@ -25,7 +25,9 @@ export interface Copied {
 
 /** What is selected, as the clipboard takes it; null when no part is. */
 export function copied(graph: ProjectGraph, ids: readonly string[]): Copied | null {
-  const parts = ids.filter((id) => findNode(graph, id)?.state !== 'missing').flatMap((id) => partOf(id) ?? [])
+  // What was undone since is not there; what is missing has nothing to copy.
+  const isThere = (id: string): boolean => (findNode(graph, id)?.state ?? 'missing') !== 'missing'
+  const parts = ids.filter(isThere).flatMap((id) => partOf(id) ?? [])
   if (parts.length === 0) return null
   const inside = graph.edges.filter(({ from, to }) => ids.includes(from) && ids.includes(to))
   return {

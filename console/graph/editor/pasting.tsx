@@ -9,41 +9,29 @@ import { type Actions, lastCopiedText } from './state/use-actions.ts'
 export function SelectionButtons({
   actions,
   selected,
-  onPaste,
+  pasting,
 }: {
   actions: Actions
   selected: readonly string[]
-  onPaste: () => void
+  pasting: Pick<ReturnType<typeof usePasting>, 'read' | 'duplicate'>
 }) {
-  const none = selected.length === 0
+  const act = (label: string, Icon: typeof Copy, onClick: () => void, disabled = selected.length === 0) => (
+    <Button
+      size="compact-sm"
+      variant="default"
+      leftSection={<Icon size={13} aria-hidden />}
+      disabled={disabled}
+      onClick={onClick}
+    >
+      {label}
+    </Button>
+  )
   return (
     <Group gap={4}>
-      <Button
-        size="compact-sm"
-        variant="default"
-        leftSection={<Copy size={13} aria-hidden />}
-        disabled={none}
-        onClick={() => void actions.copy(selected)}
-      >
-        Copy selected
-      </Button>
-      <Button
-        size="compact-sm"
-        variant="default"
-        leftSection={<ClipboardPaste size={13} aria-hidden />}
-        onClick={onPaste}
-      >
-        Paste
-      </Button>
-      <Button
-        size="compact-sm"
-        variant="default"
-        leftSection={<Unplug size={13} aria-hidden />}
-        disabled={none}
-        onClick={() => void actions.remove(selected)}
-      >
-        Take out selected
-      </Button>
+      {act('Copy selected', Copy, () => void actions.copy(selected))}
+      {act('Paste', ClipboardPaste, pasting.read, false)}
+      {act('Duplicate selected', Copy, () => pasting.duplicate(selected))}
+      {act('Take out selected', Unplug, () => void actions.remove(selected))}
     </Group>
   )
 }
@@ -63,6 +51,11 @@ export function usePasting(actions: Actions, project: string, onPasted: (ids: st
   return {
     found,
     begin,
+    /** Copies of parts, without the clipboard. */
+    duplicate: (ids: readonly string[]) => {
+      const selection = actions.selection(ids)
+      if (selection) void run(selection, 'copy')
+    },
     cancel: () => setFound(null),
     paste: (how: 'share' | 'copy') => {
       if (found) void run(found, how)

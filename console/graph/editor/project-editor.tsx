@@ -87,9 +87,7 @@ function TopBar({ session }: { session: Session }) {
       <Group gap="xs">
         <ViewSwitch session={session} />
         {isEditing && <UndoButtons editor={editor} />}
-        {isEditing && (
-          <SelectionButtons actions={actions} selected={selected} onPaste={session.pasting.read} />
-        )}
+        {isEditing && <SelectionButtons actions={actions} selected={selected} pasting={session.pasting} />}
       </Group>
       <Group gap="xs">
         {isEditing && draft && <Button onClick={showDraft}>Review and apply</Button>}

@@ -20,7 +20,10 @@ export function useSelection(canvas: Canvas): Selection {
     const take = (id: string, selected: boolean) => {
       // React Flow tells nodes and edges one after the other.
       if (pending === null) {
-        pending = new Set(latest.current.selected)
+        // React Flow does not tell of parts that went, such as those of a step that was undone.
+        const { selected: before, graph, drawn } = latest.current
+        const there = new Set([graph.nodes, graph.edges, drawn.edges].flat().map((one) => one.id))
+        pending = new Set(before.filter((one) => there.has(one)))
         queueMicrotask(() => {
           const ids = [...pending!]
           pending = null

@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function Conversation({ asking, isAdmin }: Props) {
-  const { turns, live, isBusy } = asking
+  const { turns, leftOut, live, isBusy } = asking
   const end = useRef<HTMLDivElement>(null)
   const size = live ? live.view.blocks.length : turns.length
   // biome-ignore lint/correctness/useExhaustiveDependencies: what has grown is scrolled to.
@@ -33,6 +33,7 @@ export function Conversation({ asking, isAdmin }: Props) {
       {turns
         .map((turn, i) => (
           <Turn
+            isLastLeftOut={i + 1 === leftOut}
             key={turn.id}
             question={turn.question}
             view={{ ...viewOf(turn.frames), turn: turn.id }}
@@ -135,10 +136,12 @@ function factsOf({ model, input_tokens, output_tokens, cost_usd, asked_at, finis
 interface TurnProps extends Props {
   question: string
   view: AskView
+  /** What is asked next is answered without it, and without those before. */
+  isLastLeftOut?: boolean
   children?: React.ReactNode
 }
 
-function Turn({ question, view, asking, isAdmin, children }: TurnProps) {
+function Turn({ question, view, asking, isAdmin, isLastLeftOut = false, children }: TurnProps) {
   return (
     <article className="ask-turn" aria-label={question.slice(0, 120)}>
       <h2 className="ask-question">{question}</h2>
@@ -164,6 +167,18 @@ function Turn({ question, view, asking, isAdmin, children }: TurnProps) {
         })}
         {children}
       </Stack>
+      {isLastLeftOut && (
+        <Text
+          size="sm"
+          c="dimmed"
+          ta="center"
+          mt="xl"
+          pb="xs"
+          style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
+        >
+          Ask no longer sees what is above: the conversation is too long
+        </Text>
+      )}
     </article>
   )
 }

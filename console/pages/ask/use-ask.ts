@@ -12,6 +12,8 @@ export interface Asking {
   stored: { isPending: boolean; error: Error | null; refetch(): unknown }
   /** Those that the live one does not take the place of. */
   turns: AskTurn[]
+  /** So many of the first turns the next question is not told of. */
+  leftOut: number
   live: Live | undefined
   isBusy: boolean
   cards: CardState
@@ -72,6 +74,7 @@ export function useAsk(session: string, isNew: boolean): Asking {
     session,
     stored: { isPending: stored.isPending, error: isNew ? null : stored.error, refetch },
     turns: withoutLive(data?.turns ?? [], live),
+    leftOut: data?.left_out ?? 0,
     live,
     isBusy: live !== undefined && !isOver,
     cards: readCards(data?.state),

@@ -2,12 +2,19 @@
 import { Button, Group, Paper, Text, VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import type { HistogramResult } from '../../../schemas/types.ts'
+import { Suspense } from 'react'
+import type { HistogramResult, SourceGap } from '../../../schemas/types.ts'
 import { api } from '../../client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { stackBars } from '../../lib/density.ts'
 import { type ExploreState, histogramRequest } from '../../lib/explore-state.ts'
 import { countEvents, moment } from '../../lib/time.ts'
 import { Brush } from '../../parts/brush.tsx'
+
+/** Seldom there. */
+const gaps = lazyFrom(() => import('../../parts/source-gaps.tsx'))
+const GapLines = gaps('GapLines')
+const HatchedGaps = gaps('HatchedGaps')
 
 const HEIGHT = 64
 /** While the list runs. */
@@ -58,6 +65,9 @@ export function DensityStrip({
           {data ? moment(Date.parse(data.to), Date.now(), true) : ' '}
         </Text>
       </Group>
+      <Suspense>
+        {data?.gaps && !isPlaceholderData && <GapLines gaps={data.gaps} now={Date.now()} />}
+      </Suspense>
     </Paper>
   )
 }
@@ -66,6 +76,17 @@ export function DensityStrip({
 function totalWords(data: HistogramResult | undefined, isBefore: boolean, error: Error | null): string {
   if (data) return isBefore ? 'Counting…' : countEvents(data.total)
   return error ? `Not counted: ${error.message}` : ' '
+}
+
+/** A step of it: when, how many, and which sources took nothing in. */
+function stepWords({ buckets, bucket_ms, gaps = [] }: HistogramResult, i: number): string {
+  const { at, count } = buckets[i]!
+  const from = Date.parse(at)
+  const isIn = (gap: SourceGap): boolean =>
+    Date.parse(gap.from) < from + bucket_ms && (gap.to === null || Date.parse(gap.to) > from)
+  const still = new Set(gaps.filter(isIn).map(({ source }) => source))
+  const gap = still.size > 0 ? `; ${[...still].join(', ')} took nothing in` : ''
+  return `${moment(from, Date.now(), true)}: ${countEvents(count)}${gap}`
 }
 
 function Strip({
@@ -82,6 +103,15 @@ function Strip({
   return (
     <>
       <svg className="density" aria-hidden viewBox={`0 0 ${width} ${HEIGHT}`}>
+        <Suspense>
+          {data.gaps && (
+            <HatchedGaps
+              gaps={data.gaps}
+              span={{ from: start, to: Date.parse(data.to) }}
+              box={{ x: 0, width, height: HEIGHT }}
+            />
+          )}
+        </Suspense>
         {stackBars(data, width, HEIGHT).map((bar) => (
           <rect
             key={`${bar.x}-${bar.source}`}
@@ -106,9 +136,7 @@ function Strip({
         from={start}
         stepMs={data.bucket_ms}
         steps={n}
-        sayStep={(i) =>
-          `${moment(Date.parse(data.buckets[i]!.at), Date.now(), true)}: ${countEvents(data.buckets[i]!.count)}`
-        }
+        sayStep={(i) => stepWords(data, i)}
         onPick={({ from, to }) => onZoom(from, to)}
       />
       <VisuallyHidden>

@@ -4,12 +4,12 @@
  */
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
+import { SCANNED_MAX } from '../../../schemas/read-bounds.ts'
 import { count, moment } from '../../lib/time.ts'
 import { useNow } from '../../parts/use-now.ts'
 import type { Timeline } from './use-timeline.ts'
 
-/** Events that one page looks at, and pages that are asked for without being told to: a million events. */
-const LOOKED_AT = 100_000
+/** Pages that are asked for without being told to: a million events. */
 const BY_ITSELF = 10
 
 export function SearchStopped({
@@ -32,7 +32,7 @@ export function SearchStopped({
     >
       <Group gap="sm">
         <Text size="sm" role="status">
-          Searched {count(stops * LOOKED_AT)} events, back to {moment(Date.parse(searchedTo), now)}.
+          Searched {count(stops * SCANNED_MAX)} events, back to {moment(Date.parse(searchedTo), now)}.
         </Text>
         {goesOn ? (
           <Button size="compact-xs" variant="default" onClick={() => setStopped(true)}>

@@ -1,10 +1,19 @@
 /** The evidence of a firing, pinned at the moment it fired: what came later is below the line, and never hides it. */
 import { Button, SegmentedControl, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type CSSProperties, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import {
+  type CSSProperties,
+  type RefObject,
+  Suspense,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { Link } from 'react-router'
 import type { Firing, FiringDetail } from '../../../schemas/types.ts'
 import { type ApiEvent, api } from '../../client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { eventPath } from '../../lib/explore-state.ts'
 import { explorePath, valueWords } from '../../lib/firings.ts'
 import { type EvidenceItem, evidenceItems, momentOf, type Side } from '../../lib/incident-evidence.ts'
@@ -49,9 +58,9 @@ export function EvidenceCard({ span, onReset, ...around }: Props & Brushed) {
 function AroundMoment({ firing, firings, onFiring }: Props) {
   const [side, setSide] = useState<Side>('evidence')
   const { entity } = firing
-  const { tripped, events, newer, error, isPending, reload } = useEvidence(firing, side)
+  const { tripped, events, gaps, newer, error, isPending, reload } = useEvidence(firing, side)
   const at = momentOf(firing)
-  const items = evidenceItems(events, { moment: at, tripped, isFolded: side === 'evidence' })
+  const items = evidenceItems(events, { moment: at, tripped, isFolded: side === 'evidence', gaps })
   const changes = items.filter((item) => item.kind === 'event' && item.role === 'change').length
   const box = useRef<HTMLDivElement>(null)
   const room = useRoomBelow(box, LEAST)
@@ -117,9 +126,10 @@ function OfSpan({
   const tripped = useTripped(firing)
   const at = momentOf(firing)
   const isIn = Date.parse(from) <= Date.parse(at) && Date.parse(at) < Date.parse(to)
-  const items = evidenceItems(data?.rows ?? [], { moment: at, tripped, isFolded: false }).filter(
-    ({ kind }) => kind !== 'fired' || isIn,
-  )
+  const items = evidenceItems(data?.rows ?? [], {
+    ...{ moment: at, tripped, isFolded: false },
+    gaps: data?.gaps ?? [],
+  }).filter(({ kind }) => kind !== 'fired' || isIn)
   const now = Date.parse(to)
   const box = useRef<HTMLDivElement>(null)
   const room = useRoomBelow(box, LEAST)
@@ -218,7 +228,7 @@ function Items({
   const { entity } = firing
   const at = momentOf(firing)
   const fired = items.findIndex(({ kind }) => kind === 'fired')
-  const later = items.length - 1 - fired
+  const later = items.slice(fired).filter(({ kind }) => kind === 'event').length
   const rest = (newer ?? 0) - later
   return (
     <>
@@ -234,19 +244,35 @@ function Items({
           › {count(rest)} newer {rest === 1 ? 'event' : 'events'}
         </Link>
       )}
-      {items.length === 1 && firing.events > 0 && <div className="evidence-fold">Events expired</div>}
+      {items.every(({ kind }) => kind === 'fired' || kind === 'gap') && firing.events > 0 && (
+        <div className="evidence-fold">Events expired</div>
+      )}
       {firing.events === 0 && <div className="evidence-fold">No events: fired on schedule</div>}
     </>
   )
 }
 
 const keyOf = (item: EvidenceItem): string =>
-  item.kind === 'event' ? item.event.id : item.kind === 'fold' ? item.events[0]!.id : 'fired'
+  item.kind === 'event'
+    ? item.event.id
+    : item.kind === 'fold'
+      ? item.events[0]!.id
+      : item.kind === 'gap'
+        ? item.gap.source + item.gap.from
+        : 'fired'
 
 function Item({ item, firing }: { item: EvidenceItem; firing: FiringDetail }) {
   const at = momentOf(firing)
   if (item.kind === 'event') return <Row event={item.event} as={item.role} firing={firing} />
   if (item.kind === 'fold') return <Fold events={item.events} firing={firing} />
+  if (item.kind === 'gap')
+    return (
+      <div className="evidence-fold" data-gap style={{ cursor: 'default' }}>
+        <Suspense>
+          <GapLine gap={item.gap} now={Date.parse(at)} />
+        </Suspense>
+      </div>
+    )
   return (
     <div className="evidence-fired">
       <span>◆ Fired {clock(at, Date.parse(at))}</span>
@@ -258,6 +284,9 @@ function Item({ item, firing }: { item: EvidenceItem; firing: FiringDetail }) {
 /** Explore from the moment on. */
 const laterPath = ({ label, value }: { label: string; value: string }, from: string): string =>
   `/explore?${new URLSearchParams({ l: `${label}=${value}`, from })}`
+
+/** Seldom there. */
+const GapLine = lazyFrom(() => import('../../parts/source-gaps.tsx'))('GapLine')
 
 const ROLE_WORDS = { tripped: 'Tripped it: ', change: 'Change: ', other: '' }
 

@@ -1,6 +1,6 @@
 /** Reads the events around the moment a trigger fired, and counts those that came later. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import type { FiringDetail } from '../../../schemas/types.ts'
+import type { FiringDetail, FiringEvidence, SourceGap } from '../../../schemas/types.ts'
 import type { ApiEvent } from '../../client.ts'
 import { isChange, SIDE, type Side } from '../../lib/incident-evidence.ts'
 import { wkeys, work } from '../../trigger-client.ts'
@@ -57,9 +57,17 @@ export function useEvidence(firing: FiringDetail, side: Side) {
   return {
     tripped: new Set([...event_ids, ...(whole.data?.tripped ?? [])]),
     events: [...(whole.data?.events ?? []), ...(since.data?.events ?? [])],
+    gaps: gapsOf(whole.data, since.data),
     newer: (since.data ?? whole.data)?.later ?? null,
     error: whole.error,
     isPending: whole.isPending,
     reload: () => void whole.refetch(),
   }
+}
+
+/** What was still going on after the moment is told anew with what came since. */
+function gapsOf(whole: FiringEvidence | undefined, since = whole): readonly SourceGap[] {
+  const before = whole?.gaps ?? []
+  if (!since || since === whole) return before
+  return [...before.filter(({ to }) => to !== null && to <= since.moment), ...(since.gaps ?? [])]
 }

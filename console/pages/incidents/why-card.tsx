@@ -2,11 +2,13 @@
 import { Skeleton, VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
+import { Suspense } from 'react'
 import { Link } from 'react-router'
 import { durationWords } from '../../../schemas/duration-words.ts'
-import type { Firing, FiringDetail } from '../../../schemas/types.ts'
+import type { Firing, FiringDetail, SourceGap } from '../../../schemas/types.ts'
 import { predicateWords } from '../../../schemas/words.ts'
 import { api } from '../../client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { valueWords } from '../../lib/firings.ts'
 import { momentOf, thresholdOf, type ValueLine, valueLine } from '../../lib/incident-evidence.ts'
 import { middle } from '../../lib/middle.ts'
@@ -15,6 +17,9 @@ import { clock, durationMs, moment } from '../../lib/time.ts'
 import { Brush, type Span } from '../../parts/brush.tsx'
 import { Acts } from '../../parts/may.tsx'
 import { useChanges, useTypes } from './use-evidence.ts'
+
+/** Seldom there. */
+const HatchedGaps = lazyFrom(() => import('../../parts/source-gaps.tsx'))('HatchedGaps')
 
 const HEIGHT = 84
 const MARGIN = '0 14px 8px'
@@ -41,7 +46,7 @@ export function WhyCard({
   onSpan: (span: Span) => void
 }) {
   const { trigger, sentence } = firing
-  const { line, isReading } = useLine(firing)
+  const { line, gaps, isReading } = useLine(firing)
   return (
     <section className="card" aria-labelledby="incident-why">
       <div className="card-head">
@@ -59,7 +64,7 @@ export function WhyCard({
       {isReading ? (
         <Skeleton h={HEIGHT} m={MARGIN} w="auto" role="status" aria-label="Loading" />
       ) : line && line.points.length > 1 ? (
-        <Chart line={line} firing={firing} firings={firings} onSpan={onSpan} />
+        <Chart line={line} gaps={gaps} firing={firing} firings={firings} onSpan={onSpan} />
       ) : (
         <div style={{ padding: '0 14px 10px', fontSize: 13.5, overflowWrap: 'anywhere' }}>{sentence}.</div>
       )}
@@ -68,7 +73,11 @@ export function WhyCard({
 }
 
 /** Line null: it counts no events of an entity, so that nothing read here is its value, or they cannot be read. */
-function useLine(firing: FiringDetail): { line: ValueLine | null; isReading: boolean } {
+function useLine(firing: FiringDetail): {
+  line: ValueLine | null
+  gaps: readonly SourceGap[]
+  isReading: boolean
+} {
   const { entity, window, aggregate, predicate, sources } = firing
   const windowMs = durationMs(window ?? '')
   const isCount = entity !== null && windowMs > 0 && aggregate === 'count'
@@ -94,19 +103,21 @@ function useLine(firing: FiringDetail): { line: ValueLine | null; isReading: boo
     enabled: isCount && types !== undefined,
     staleTime: 60_000,
   })
-  if (!data) return { line: null, isReading: isCount && !hasFailed && !isError }
+  if (!data) return { line: null, gaps: [], isReading: isCount && !hasFailed && !isError }
   const counts = data.buckets.map((bucket) => ({ at: Date.parse(bucket.at), count: bucket.count }))
   const line = valueLine(counts, { windowMs, bucketMs: data.bucket_ms, threshold: thresholdOf(predicate) })
-  return { line, isReading: false }
+  return { line, gaps: data.gaps ?? [], isReading: false }
 }
 
 function Chart({
   line: { points, threshold },
+  gaps,
   firing,
   firings,
   onSpan,
 }: {
   line: ValueLine
+  gaps: readonly SourceGap[]
   firing: FiringDetail
   firings: readonly Firing[]
   onSpan: (span: Span) => void
@@ -125,19 +136,14 @@ function Chart({
   const path = points.map((point, i) => `${i ? 'L' : 'M'}${x(point.at)} ${y(point.value)}`).join('')
   const changes = useChangesIn(firing, from, to)
   const named = changes.filter((one) => one.at <= at).toSorted((a, b) => b.at - a.at)[0]
-  const words = wordsOf({ points, threshold }, firing, changes)
+  const words = wordsOf({ points, threshold }, firing, changes, gaps)
   return (
     <div ref={ref} style={{ margin: MARGIN }}>
       <div role="img" aria-label={words} style={{ height: HEIGHT, position: 'relative' }}>
         {wide > 0 && (
           <svg width={width} height={HEIGHT} aria-hidden fontSize={11} fill="var(--text-2)">
-            <text x={LEFT - 6} y={y(0)} textAnchor="end">
-              0
-            </text>
-            <text x={LEFT - 6} y={10} textAnchor="end">
-              {Math.round(top)}
-            </text>
-            <line x1={LEFT} x2={width} y1={y(0)} y2={y(0)} stroke="var(--mantine-color-default-border)" />
+            <Gaps gaps={gaps} span={{ from, to }} width={wide} />
+            <Axis y={y(0)} width={width} top={top} />
             <path d={path} fill="none" stroke="var(--mantine-color-text)" strokeWidth={1.5} />
             {threshold !== null && (
               <Threshold y={y(threshold)} width={width} words={predicateWords(firing.predicate ?? '')} />
@@ -194,6 +200,7 @@ function wordsOf(
   { points, threshold }: ValueLine,
   firing: FiringDetail,
   changes: ReturnType<typeof useChangesIn>,
+  gaps: readonly SourceGap[],
 ): string {
   const now = Date.parse(momentOf(firing))
   const peak = points.reduce((most, point) => (point.value > most.value ? point : most))
@@ -201,6 +208,7 @@ function wordsOf(
     `At most ${peak.value} within ${durationWords(firing.window ?? '')}, at ${moment(peak.at, now, true)}`,
     ...(threshold === null ? [] : [`it fires ${predicateWords(firing.predicate ?? '')}`]),
     ...changes.map(({ event, at }) => `${event.text} at ${moment(at, now, true)}`),
+    ...new Set(gaps.map(({ source }) => `${source} took nothing in for a part of it`)),
   ].join('; ')
 }
 
@@ -209,6 +217,33 @@ const useChangesIn = (firing: FiringDetail, from: number, to: number) =>
   useChanges(firing)
     .map((event) => ({ event, at: Date.parse(event.event_time) }))
     .filter((one) => one.at >= from && one.at <= to)
+
+function Gaps({
+  gaps,
+  span,
+  width,
+}: {
+  gaps: readonly SourceGap[]
+  span: { from: number; to: number }
+  width: number
+}) {
+  const box = { x: LEFT, width, height: HEIGHT - BELOW }
+  return <Suspense>{gaps.length > 0 && <HatchedGaps gaps={gaps} span={span} box={box} />}</Suspense>
+}
+
+function Axis({ y, width, top }: { y: number; width: number; top: number }) {
+  return (
+    <>
+      <text x={LEFT - 6} y={y} textAnchor="end">
+        0
+      </text>
+      <text x={LEFT - 6} y={10} textAnchor="end">
+        {Math.round(top)}
+      </text>
+      <line x1={LEFT} x2={width} y1={y} y2={y} stroke="var(--mantine-color-default-border)" />
+    </>
+  )
+}
 
 function Threshold({ y, width, words }: { y: number; width: number; words: string }) {
   return (

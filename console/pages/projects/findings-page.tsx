@@ -1,5 +1,5 @@
 /** Findings of all projects, newest first: to read, to mark as handled, and as right or wrong. */
-import { Button, Stack } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { InputOf } from '../../../api/client/call.ts'
 import * as calls from '../../../api/client/calls.ts'
@@ -7,16 +7,15 @@ import { ask } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { filtered } from '../../lib/filtered.ts'
 import { PageHead } from '../../parts/page.tsx'
-import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { WordSelect } from '../../parts/word-select.tsx'
-import { FindingFilters, NoFindings, useFindingFilters } from './finding-filters.tsx'
-import { ResultRow } from './result-row.tsx'
+import { FindingFilters, useFindingFilters } from './finding-filters.tsx'
+import { FindingList } from './finding-list.tsx'
 
 export default function FindingsPage() {
   const { address, set, asked, key } = useFindingFilters()
   const only = address.get('project') ?? undefined
   const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
-  const { data, error, isPending, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery({
+  const pages = useInfiniteQuery({
     queryKey: ['declared', 'findings', only, key],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
@@ -30,7 +29,6 @@ export default function FindingsPage() {
     getNextPageParam: (page) => page.next_before ?? undefined,
     refetchInterval: 15_000,
   })
-  const found = data?.pages.flatMap(({ findings }) => findings)
   return (
     <>
       <PageHead title="Findings">
@@ -43,22 +41,14 @@ export default function FindingsPage() {
         />
         <FindingFilters asked={asked} set={set} />
       </PageHead>
-      {error && <Failed what="findings" error={error} onRetry={() => void refetch()} />}
-      {isPending && <LoadingRows />}
-      {found?.length === 0 && (
-        <NoFindings asked={asked} set={set}>
-          What agents conclude is listed here, with its verdict, its claims and its next step.
-        </NoFindings>
-      )}
       <Stack maw={1100}>
-        {found?.map(({ result, project }) => (
-          <ResultRow key={result.id} project={project} result={result} />
-        ))}
-        {hasNextPage && (
-          <Button variant="default" onClick={() => void fetchNextPage()}>
-            Show older findings
-          </Button>
-        )}
+        <FindingList
+          pages={pages}
+          found={pages.data?.pages.flatMap(({ findings }) => findings)}
+          filters={{ asked, set }}
+        >
+          What agents conclude is listed here, with its verdict, its claims and its next step.
+        </FindingList>
       </Stack>
     </>
   )

@@ -11,6 +11,7 @@ import { FoldedText } from '../../parts/fold.tsx'
 import { Mark, type Tone } from '../../parts/mark.tsx'
 import { Unfold } from '../../parts/unfold.tsx'
 import { ClaimList } from './claim-list.tsx'
+import { GapsTold } from './gaps-told.tsx'
 
 interface Entity {
   label: string
@@ -48,6 +49,7 @@ function Told({ step: { system, message, tools, shown }, entity }: Of<'prompt'>)
   return (
     <Stack gap={4}>
       <Text fw={600}>Received the timeline</Text>
+      <GapsTold text={message} />
       <FoldedText title="First message" hint={`${count(message.length)} characters`} text={message} />
       <Unfold folds={foldsIn(message)} request={unfolding(null, entity)} entity={entity} />
       <FoldedText title="Instructions" hint={`${count(system.length)} characters`} text={system} />
@@ -118,6 +120,7 @@ function Called({ step: { call, server, result, isError, shown }, entity }: Of<'
         </Text>
       ) : (
         <>
+          <GapsTold text={result} />
           <FoldedText title="Result" hint={opening(result)} text={result} />
           {server === null && (
             <Unfold folds={foldsIn(result)} request={unfolding(call.arguments, entity)} entity={entity} />

@@ -41,7 +41,7 @@ export function Controls({ playing, stop, onStop, total }: Props) {
         >
           {player.isPlaying ? 'Pause' : 'Play'}
         </Button>
-        <Icon label="Step forward" disabled={player.index >= total - 1} onClick={() => playing.step(1)}>
+        <Icon label="Step forward" disabled={!playing.canStepOn} onClick={() => playing.step(1)}>
           <StepForward size={17} aria-hidden />
         </Icon>
       </Group>

@@ -85,7 +85,7 @@ const Strip = memo(function Strip({ replay, track }: { replay: Replay; track: Tr
     <>
       <svg className="replay-strip" aria-hidden viewBox={`0 0 1000 ${HEIGHT}`} preserveAspectRatio="none">
         <pattern id={hatch} width={8} height={8} patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-          <line x1={0} y1={0} x2={0} y2={8} className="replay-hatch" />
+          <line x1={0} y1={0} x2={0} y2={8} className="hatch" />
         </pattern>
         {gaps.map(({ gap, x, width }) => (
           <rect
@@ -150,7 +150,7 @@ const Strip = memo(function Strip({ replay, track }: { replay: Replay; track: Tr
         {gaps.length > 0 && (
           <li>
             <VisuallyHidden>Hatched: </VisuallyHidden>
-            <span className="replay-hatched" aria-hidden />
+            <span className="hatched" aria-hidden />
             <Text size="xs" c="dimmed" component="span">
               not all is known
             </Text>

@@ -4,6 +4,8 @@ import type { Replay } from '../../../schemas/types.ts'
 import { type Frame, fold } from '../frame.ts'
 import {
   goTo,
+  hasEarlier,
+  hasLater,
   instantOf,
   nextStop,
   onTrack,
@@ -27,7 +29,9 @@ export interface Playing {
   instant: number
   toggle(): void
   step(by: 1 | -1): void
-  /** Whether there is one that way. */
+  /** Whether there is a moment ahead, or may be one that is not loaded. */
+  canStepOn: boolean
+  /** Whether there is one that way, or may be. */
   canJump(stop: Stop, by: 1 | -1): boolean
   jump(stop: Stop, by: 1 | -1): void
   goTo(index: number): void
@@ -65,6 +69,7 @@ export function usePlayer(
   )
   const move = useCallback((to: (now: Player) => Player) => setPlayer(to), [])
   const next = (stop: Stop, by: 1 | -1): number | null => nextStop(moments, player.index, stop, by)
+  const isMore = (by: 1 | -1): boolean => (by === 1 ? hasLater(track) : hasEarlier(track))
   return {
     player,
     track,
@@ -73,9 +78,11 @@ export function usePlayer(
     instant,
     toggle: () => move((now) => (now.isPlaying ? pause(now) : play(now, track))),
     step: (by) => move((now) => goTo(now, track, now.index + by)),
-    canJump: (stop, by) => next(stop, by) !== null,
+    canStepOn: player.index < moments.length - 1 || hasLater(track),
+    canJump: (stop, by) => next(stop, by) !== null || isMore(by),
     jump: (stop, by) => {
-      const to = next(stop, by)
+      // What is not loaded is gone to, and so loaded: from there one jumps on.
+      const to = next(stop, by) ?? (isMore(by) ? (by === 1 ? moments.length : -1) : null)
       if (to !== null) move((now) => goTo(now, track, to))
     },
     goTo: (index) => move((now) => goTo(now, track, index)),

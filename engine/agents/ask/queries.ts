@@ -18,7 +18,7 @@ import type { Database, StoreHandle } from '../../log/store/handle.ts'
 import { dollars, dollarsSql, iso } from '../../model/units.ts'
 import type { ModelMessage } from '../models/types.ts'
 import { Tape } from '../runs/tape.ts'
-import type { Parked, Step } from '../runs/types.ts'
+import type { Parked, Step, StepData } from '../runs/types.ts'
 import {
   type AskMode,
   type AskSessionCalls,
@@ -336,10 +336,14 @@ export function createSessions(
     getAskSession: async (id, { id: owner }) => {
       const row = require(owner, id)
       const { turns: _count, ...session } = presentSession(row)
-      const turns = queries.turnsOf
-        .all({ owner, id })
-        .map((turn) => presentTurn(turn, queries.steps.all(turn.id)))
-      return { ...session, state: row.state, turns }
+      const turns = queries.turnsOf.all({ owner, id })
+      const { leftOut } = toldBefore(queries, turns)
+      return {
+        ...session,
+        state: row.state,
+        turns: turns.map((turn) => presentTurn(turn, queries.steps.all(turn.id))),
+        ...(leftOut > 0 ? { left_out: leftOut } : {}),
+      }
     },
     saveAskSession: async (id, body, { id: owner }) => tx(() => put(id, body, owner)),
     deleteAskSession: async (id, { id: owner }) =>
@@ -354,6 +358,43 @@ export function createSessions(
       else queries.touchSession.run({ owner, id, at: clock.now() })
     },
   }
+}
+
+/** Of what was said before: so many turns, and so many characters, from the newest. */
+const EARLIER_TURNS = 20
+const EARLIER_MAX = 60_000
+
+/**
+ * Which turns the next question is told of, first to last: the newest that came to an answer.
+ * @returns leftOut how many of the first ones it is not told of
+ */
+export function toldBefore(
+  queries: AskQueries,
+  turns: readonly TurnRow[],
+): { told: { question: string; answer: string }[]; leftOut: number } {
+  const told: { question: string; answer: string }[] = []
+  let left = EARLIER_MAX
+  let from = turns.length
+  let isAll = turns.length <= EARLIER_TURNS
+  for (let at = turns.length - 1; at >= Math.max(0, turns.length - EARLIER_TURNS); at--) {
+    const { id, question, answer: text } = turns[at]!
+    const answer = [text, ...cardsOf(queries, id)].filter(Boolean).join('\n\n')
+    if (!answer) continue
+    left -= question.length + answer.length
+    isAll &&= left >= 0
+    if (left < 0) break
+    told.unshift({ question, answer })
+    from = at
+  }
+  return { told, leftOut: isAll ? 0 : from }
+}
+
+/** Cards are no text of an answer, and are told so that they can be spoken of. */
+function cardsOf(queries: AskQueries, turn: string): string[] {
+  return queries.steps.all(turn).flatMap(({ kind, data }) => {
+    const proposal = kind === 'tool' ? (JSON.parse(data) as StepData['tool']).proposal : undefined
+    return proposal ? [`(Shown as a card: ${proposal.kind} ${proposal.name}.)`] : []
+  })
 }
 
 /* Questions to begin with, made of what is on the instance. */

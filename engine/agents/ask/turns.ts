@@ -24,11 +24,9 @@ import {
   SESSION_MAX,
   stepsOf,
   type TurnRow,
+  toldBefore,
 } from './queries.ts'
 
-/** Of what was said before: so many turns, and so many characters, from the newest. */
-const EARLIER_TURNS = 20
-const EARLIER_MAX = 60_000
 /** Turns of no conversation that a credential has. */
 const LOOSE_KEPT = 20
 
@@ -240,25 +238,8 @@ function earlierTo(
   before: number | null,
 ): ModelMessage[] {
   if (given.length > 0 || !isKept(of.id)) return given.map(({ role, content }) => said(role, content))
-  const messages: ModelMessage[] = []
-  let left = EARLIER_MAX
   const turns = queries.turnsOf.all(of).filter(({ seq }) => before === null || seq < before)
-  let isAll = turns.length <= EARLIER_TURNS
-  for (const turn of turns.slice(-EARLIER_TURNS).reverse()) {
-    const answer = [turn.answer, ...cardsOf(queries, turn.id)].filter(Boolean).join('\n\n')
-    if (!answer) continue
-    left -= turn.question.length + answer.length
-    isAll &&= left >= 0
-    if (left < 0) break
-    messages.unshift(said('user', turn.question), said('assistant', answer))
-  }
-  return isAll ? messages : asRest(messages)
-}
-
-/** Cards are no text of an answer, and are told so that they can be spoken of. */
-function cardsOf(queries: AskQueries, turn: string): string[] {
-  return queries.steps.all(turn).flatMap(({ kind, data }) => {
-    const proposal = kind === 'tool' ? (JSON.parse(data) as StepData['tool']).proposal : undefined
-    return proposal ? [`(Shown as a card: ${proposal.kind} ${proposal.name}.)`] : []
-  })
+  const { told, leftOut } = toldBefore(queries, turns)
+  const messages = told.flatMap(({ question, answer }) => [said('user', question), said('assistant', answer)])
+  return leftOut === 0 ? messages : asRest(messages)
 }

@@ -5,6 +5,7 @@
  */
 
 import { gapsSaid } from '../../../schemas/event-line.ts'
+import { SCANNED_MAX } from '../../../schemas/read-bounds.ts'
 import type { JoinedName, ReadRequest, SourceGap } from '../../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
@@ -35,8 +36,6 @@ import {
 import { eventId, parseEventId, presentRow, renderHeading, renderRow, renderTimeline } from './present.ts'
 
 const LIMIT_DEFAULT = 200
-/** Rows a text, number or entity-value filter looks at before it says how far it came and gives a cursor. */
-const SCAN_MAX = 100_000
 /** Rows looked at for a page whose metric points are folded. */
 const POINTS_MAX = 5_000
 
@@ -50,7 +49,7 @@ export function answerRead(
   ctx: ReadContext,
   request: Scoped<ReadRequest>,
   now: number,
-  scanMax = SCAN_MAX,
+  scanMax = SCANNED_MAX,
   lineOf: Reading['lineOf'] = renderRow,
 ): ReadAnswer {
   return atOnce(readInSteps(ctx, request, now, scanMax, lineOf))
@@ -61,7 +60,7 @@ export function* readInSteps(
   ctx: ReadContext,
   request: Scoped<ReadRequest>,
   now: number,
-  scanMax = SCAN_MAX,
+  scanMax = SCANNED_MAX,
   lineOf: Reading['lineOf'] = renderRow,
 ): Steps<ReadAnswer> {
   const reading = { ...begin(ctx, request, now, scanMax), lineOf }

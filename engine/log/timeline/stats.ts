@@ -313,7 +313,8 @@ export function* histogramInSteps(
   now: number,
 ): Steps<HistogramResult> {
   const asOf = request.as_of === undefined ? undefined : parseInstant(request.as_of, 'as_of')
-  const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names, rulesFor(ctx, request, asOf))
+  const rules = rulesFor(ctx, request, asOf)
+  const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names, rules)
   const window = resolveWindow(request, asOf ?? now)
   const wanted = Math.min(BUCKETS_MAX, Math.max(1, Math.trunc(request.buckets ?? 60)))
   const span = Math.max(1, window.shownTo - window.from)
@@ -348,6 +349,7 @@ export function* histogramInSteps(
   const total = totals.reduce((sum, count) => sum + count, 0)
   const notice = total === 0 ? unknownOf(ctx, request, plan.joined) : null
   const joined = tellJoined(plan, ctx, ceiling)
+  const gaps = gapsIn(ctx, request, shown, { asOf: asOf ?? now, ceiling, rules })
   return {
     from: iso(window.from),
     to: iso(window.shownTo),
@@ -356,6 +358,7 @@ export function* histogramInSteps(
     buckets,
     ...(joined.length ? { joined } : {}),
     ...(notice === null ? {} : { notice }),
+    ...(gaps.length ? { gaps } : {}),
   }
 }
 

@@ -304,7 +304,11 @@ describe('a secured instance', () => {
 
   it('exchanges a token for a cookie that holds no token, and drops it with the key', async () => {
     const made = await door.key(['read'])
-    expect((await door.call('POST', '/api/session', { token: 'wrong' })).status).toBe(401)
+    const wrong = await door.call('POST', '/api/session', { token: 'wrong' })
+    expect([wrong.status, wrong.json().detail]).toEqual([
+      401,
+      'this is neither the root token nor a key; check that all of it was pasted',
+    ])
     const login = await door.call('POST', '/api/session', { token: made.secret })
     const cookie = String(login.headers['set-cookie'])
     expect(cookie).toMatch(/^svc_session=[\w-]{43}; .*HttpOnly; SameSite=Strict/)
@@ -317,6 +321,9 @@ describe('a secured instance', () => {
     ).toBe(403)
     await door.call('DELETE', `/api/keys/${made.id}`, undefined, door.as(ROOT))
     expect((await door.call('GET', '/api/sources', undefined, session)).status).toBe(401)
+    const revoked = await door.call('POST', '/api/session', { token: made.secret })
+    expect(revoked.status).toBe(401)
+    expect(revoked.json().detail).toMatch(/^the key \S+ was revoked on 20\S+Z; log in with another$/)
   })
 
   it('counts a session as a person only when the root token or an approved login opened it', async () => {

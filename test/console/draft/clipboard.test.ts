@@ -34,6 +34,9 @@ describe('parts on the clipboard', () => {
       handoffs: [{ agent: 'triage', verdict: 'investigate', to: 'digger', cooldown: '30m' }],
     })
     expect(copied(shop(), ['wakes:errs>triage'])).toBeNull()
+    // Selected still, though the step that made it was undone.
+    expect(copied(shop(), ['trigger:errs-2'])).toBeNull()
+    expect(copied(shop(), ['trigger:errs-2', 'source:gw'])?.parts).toEqual([{ kind: 'source', name: 'gw' }])
     expect(readCopied(text)).toEqual(JSON.parse(text))
   })
 

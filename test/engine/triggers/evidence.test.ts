@@ -1,7 +1,7 @@
 /** The evidence of a firing: pinned at the moment it fired, whatever came before and since. */
 import { expect, it } from 'vitest'
 import { evidenceOf } from '../../../engine/triggers/message.ts'
-import { MINUTE, openWorld } from './trigger-world.ts'
+import { BY, MINUTE, openWorld } from './trigger-world.ts'
 
 const requests = (n: number) => Array.from({ length: n }, () => ({ service: 'pay', type: 'request' }))
 
@@ -59,6 +59,40 @@ it('tells only what came since where nothing of before is asked for', async () =
   expect([tripped, event_types, later]).toEqual([[], [], 31])
   expect(events.map((event) => event.id)[0]).toBe(errors.at(-1))
   expect(events).toHaveLength(31)
+})
+
+it('says when a source of it took nothing in, as far as what it tells reaches', async () => {
+  const world = await openWorld()
+  await world.trigger({ condition: { aggregate: 'count', predicate: '> 2', window: '5m' } })
+  /** For a minute, in the midst of two. */
+  const pause = async (): Promise<string> => {
+    world.pass(MINUTE / 2)
+    await world.engine.moveSource('app', 'pause', BY)
+    const from = new Date(world.clock.at).toISOString()
+    world.pass(MINUTE)
+    await world.engine.moveSource('app', 'resume', BY)
+    world.pass(MINUTE / 2)
+    return from
+  }
+  const gap = (from: string) => ({
+    ...{ source: 'app', why: 'paused', from },
+    to: new Date(Date.parse(from) + MINUTE).toISOString(),
+  })
+  const longAgo = await pause()
+  world.pass(60 * MINUTE)
+  const event = { service: 'pay', type: 'error' }
+  await world.post(event)
+  const before = await pause()
+  await world.post([event, event, event])
+  const after = await pause()
+  const [firing] = await world.firings()
+  const gapsOf = async (sides: { before: number; after: number }) =>
+    (await evidenceOf(world.engine, firing!.dispatch_id, sides)).gaps
+  expect(await gapsOf({ before: 200, after: 20 })).toEqual([gap(before), gap(after)])
+  expect(await gapsOf({ before: 0, after: 20 })).toEqual([gap(after)])
+  await world.post([event, event])
+  expect(await gapsOf({ before: 0, after: 1 })).toBeUndefined()
+  expect(longAgo < before).toBe(true)
 })
 
 it('of no entity is no timeline', async () => {

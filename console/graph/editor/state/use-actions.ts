@@ -37,6 +37,8 @@ export interface Actions {
   addNew(part: PartRef, spec: Fields, at?: Place | null): boolean
   edit(part: PartRef, before: Fields, after: Fields): boolean
   pause(part: PartRef, event: 'pause' | 'resume'): boolean
+  /** As it would be copied; null, which is said: there is no part among them. */
+  selection(ids: readonly string[]): Copied | null
   copy(ids: readonly string[]): Promise<void>
   /** @returns ids of what was pasted */
   paste(found: Copied, how: 'share' | 'copy'): Promise<string[]>
@@ -110,6 +112,11 @@ export function useActions(editor: Editor, isEditing: boolean): Actions {
   const movesFrom = useMovesFrom(isEditing)
   const secrets = (kind: PartKind, spec: Fields) => secretFieldsOf(kind, spec, connectors)
   const taken = new Set([...parts.map(nodeId), ...graph.nodes.map(({ id }) => id), ...made])
+  const selection = (ids: readonly string[]): Copied | null => {
+    const found = copied(graph, ids)
+    if (!found) notifications.show({ message: 'Select parts to copy first.' })
+    return found
+  }
   const free = parts.filter((part) => !findNode(graph, nodeId(part)))
   return {
     taken,
@@ -133,9 +140,10 @@ export function useActions(editor: Editor, isEditing: boolean): Actions {
       act(() => addNew(graph, part, spec, { secretFields: secrets(part.kind, spec), at })),
     edit: (part, before, after) => act(() => editPart(part, before, after, secrets(part.kind, after))),
     pause: (part, event) => act(() => pausePart(part, event)),
+    selection,
     copy: async (ids) => {
-      const found = copied(graph, ids)
-      if (!found) return notifications.show({ message: 'Select parts to copy first.' })
+      const found = selection(ids)
+      if (!found) return
       lastCopied = JSON.stringify(found)
       // Without leave to write there, a paste in this tab still has it.
       await navigator.clipboard?.writeText(lastCopied).catch(() => undefined)

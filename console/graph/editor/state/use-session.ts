@@ -45,6 +45,7 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
     },
     redo: editor.redo,
     copy: () => void actions.copy(selected),
+    duplicate: () => pasting.duplicate(selected),
     paste: pasting.begin,
     pasteNothing: sayNoParts,
   })

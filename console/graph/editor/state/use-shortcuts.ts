@@ -6,6 +6,7 @@ interface Shortcuts {
   undo(): void
   redo(): void
   copy(): void
+  duplicate(): void
   paste(found: Copied): void
   /** Something else than parts was to be pasted. */
   pasteNothing(): void
@@ -25,6 +26,7 @@ export function useShortcuts(on: 'all' | 'undo' | 'none', shortcuts: Shortcuts):
       else if (on === 'undo') return
       else if ((key === 'z' && event.shiftKey) || key === 'y') latest.current.redo()
       else if (isCopy) latest.current.copy()
+      else if (key === 'd' && !event.shiftKey) latest.current.duplicate()
       else return
       event.preventDefault()
     }

@@ -68,6 +68,7 @@ export function useTyped(form: string, kind: PartKind, spec: Fields) {
     hands: { onInputCapture: touch, onPointerDownCapture: touch, onKeyDownCapture: touch },
     /** For `DraftRestored`. */
     restored: isFound ? kept.restored : null,
+    place: kept.place,
     discard: () => {
       kept.discard()
       setTyped(null)

@@ -159,27 +159,29 @@ export function EntryDialog(props: DialogProps) {
           event.preventDefault()
           // A form inside the dialog is no form of the page.
           event.stopPropagation()
+          // Enter in a field sends a form without a button, too (HTML, implicit submission).
+          if (isLoading) return
           setTried(true)
           if (Object.keys(missing).length === 0) onKeep()
         }}
       >
         <Stack>
           {children(isTried ? missing : {})}
-          <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                onCancel?.()
-                onClose()
-              }}
-            >
-              Cancel
-            </Button>
-            {/* Enter in a field presses it, too, and not while it is disabled (HTML, implicit submission). */}
-            <Button type="submit" disabled={isLoading}>
-              Apply to the plan
-            </Button>
-          </Group>
+          {/* Below fields that are still to come they would move away from under the pointer. */}
+          {!isLoading && (
+            <Group justify="flex-end">
+              <Button
+                variant="default"
+                onClick={() => {
+                  onCancel?.()
+                  onClose()
+                }}
+              >
+                Cancel
+              </Button>
+              <Button type="submit">Apply to the plan</Button>
+            </Group>
+          )}
         </Stack>
       </form>
     </Modal>

@@ -162,6 +162,9 @@ function WatchDialog({
   const [found] = useState(watch)
   const begin = isRestored ? found : start
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  const connectors = useQuery({ queryKey: keys.connectors, queryFn: api.connectors })
+  /** The fields of a new one, which are loaded when they are first shown, have told how they begin. */
+  const [hasFields, setHasFields] = useState(false)
   const parsed = sampleOf(sample)
   const isPush = ['otlp', 'alertmanager', 'vercel'].includes(watch.connector)
   return (
@@ -169,6 +172,7 @@ function WatchDialog({
       title={start.name ? `Source ${start.name}` : 'Add a source'}
       onClose={onClose}
       onCancel={kept.discard}
+      isLoading={sources.isPending || (!watch.existing && (!hasFields || connectors.isPending))}
       onKeep={() => {
         kept.done()
         onKeep({ ...watch, sample: watch.existing ? null : (parsed ?? null) })
@@ -224,6 +228,7 @@ function WatchDialog({
                   errors={shown}
                   sample={{ text: sample, use: 'Trying the project sends this event.', set: setSample }}
                   onEdit={({ after, isOwn }) => {
+                    setHasFields(true)
                     const next = (now: Kept): Kept => ({
                       ...now,
                       watch: {

@@ -250,7 +250,13 @@ describe('a conversation that is longer than what is told of it', () => {
   it('begins with the word that more was said, once the newest 20 questions are not all', async () => {
     const world = await openAskWorld()
     world.models.reply('m1', ({ body }) => ({ text: `answer to ${textsOf({ body }).length}` }))
-    for (let n = 1; n <= 22; n++) await world.asked(`question ${n}`, { session: SESSION })
+    const leftOut = async () => (await world.engine.getAskSession(SESSION, MARIA)).left_out
+    for (let n = 1; n <= 20; n++) await world.asked(`question ${n}`, { session: SESSION })
+    expect(await leftOut()).toBeUndefined()
+    await world.asked('question 21', { session: SESSION })
+    expect(await leftOut()).toBe(1)
+    await world.asked('question 22', { session: SESSION })
+    expect(await leftOut()).toBe(2)
     const [at21, at22] = world.models.requests.slice(-2).map(textsOf)
     expect(at21).toHaveLength(41)
     expect(at21![0]).toContain('question 1')

@@ -4,7 +4,7 @@ import { advance } from '../../../../engine/log/lifecycle.ts'
 import { atOnce } from '../../../../engine/log/steps.ts'
 import { tokensOf } from '../../../../engine/log/timeline/fit.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
-import { statsInSteps } from '../../../../engine/log/timeline/stats.ts'
+import { histogramInSteps, statsInSteps } from '../../../../engine/log/timeline/stats.ts'
 import type { ReadRequest } from '../../../../schemas/types.ts'
 import { addSource, event, openHarness, T0 } from '../store/store-harness.ts'
 
@@ -180,6 +180,16 @@ describe('a window in which a source took nothing in', () => {
     const counted = atOnce(statsInSteps(ctx, { by: 'service', window: '1h' }, NOW))
     expect(counted.stats).toContain('app took nothing in since')
     expect(counted.gaps).toHaveLength(1)
+  })
+
+  it('is told by counts over time, of the sources that are asked for and as of an instant', () => {
+    const { ctx, move } = paused()
+    move('pause', NOW - HOUR / 2)
+    const over = (request: object) =>
+      atOnce(histogramInSteps(ctx, { selector: { service: 'checkout' }, window: '1h', ...request }, NOW)).gaps
+    expect(over({})).toEqual([{ source: 'app', why: 'paused', from: at(NOW - HOUR / 2), to: null }])
+    expect(over({ sources: ['other'] })).toBeUndefined()
+    expect(over({ as_of: at(NOW - HOUR) })).toBeUndefined()
   })
 })
 
