@@ -7984,7 +7984,7 @@ export interface ToolListEntities {
 }
 /** What the tool list_findings answers. */
 export interface ToolListFindingsResult {
-  /** Project id; null: of all projects. */
+  /** Project id; null: all. */
   project: string | null
   /** Newest first. */
   findings: {
@@ -7992,9 +7992,9 @@ export interface ToolListFindingsResult {
     finding_id: string
     /** The same as finding_id, by its older name. */
     id: string
-    /** Project id; where it is of several, one of them. */
+    /** Project id. */
     project: string
-    /** Its name, where no project was asked for. */
+    /** Its name. */
     project_name?: string
     /** When. */
     at: string
@@ -8051,7 +8051,7 @@ export interface ToolListFindingsResult {
 }
 /** Arguments of the tool list_findings. */
 export interface ToolListFindings {
-  /** Project (id or name); absent: all, or the only one of your key. */
+  /** Project (id or name); absent: all. */
   project?: string
   /** Entity. */
   entity?: string

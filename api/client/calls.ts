@@ -273,7 +273,7 @@ export const listHeldProjects = 'GET /api/crew/projects' as Call<T.CrewProjectsR
 /** What agents found in all projects, newest first: one per incident, or per chain of runs. */
 export const listAllFindings = 'GET /api/findings' as Call<T.AllFindingsResult, { project?: string; agent?: string; entity?: string; since?: string; show?: 'findings' | 'all'; by?: 'chain' | 'incident'; mark?: 'right' | 'wrong' | 'partly' | 'any' | 'none'; before?: string; limit?: number }>
 /** One finding with its whole note, whichever project it is of. */
-export const getFinding = 'GET /api/findings/{id}' as Call<T.FoundFinding, { id: string; project?: string }>
+export const getFinding = 'GET /api/findings/{run}' as Call<T.FoundFinding, { run: string; project?: string }>
 /** What the project does, in sentences. */
 export const getOutline = 'GET /api/projects/{id}/outline' as Call<T.ProjectOutline, { id: string }>
 /** Whether the project works, and what to do. */

@@ -212,7 +212,7 @@ export const results = [
   }),
   resultOperation({
     id: 'getFinding',
-    route: 'GET /api/findings/{id}',
+    route: 'GET /api/findings/{run}',
     scope: 'read',
     projectKey: true,
     role: 'reader',
@@ -222,7 +222,7 @@ export const results = [
     answer: 'found-finding.json',
     summary: 'One finding with its whole note, whichever project it is of',
     run: async (engine, input) =>
-      engine.findFinding(input.params.id, (await narrowedQuery(engine, input)).project),
+      engine.findFinding(input.params.run, (await narrowedQuery(engine, input)).project),
   }),
   resultOperation({
     id: 'getOutline',

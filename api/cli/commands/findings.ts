@@ -99,7 +99,7 @@ function showCommand(io: Io): Command {
 
 /** One with its project. @throws CliError 1: there is none */
 async function find(client: Client, id: string): Promise<FoundFinding> {
-  const answer = await client.attempt(calls.getFinding, { id })
+  const answer = await client.attempt(calls.getFinding, { run: id })
   if (answer.status === 404)
     throw new CliError(`no finding has the id ${id}; "svc findings" lists them`, EXIT.failed)
   if (answer.status !== 200) throw client.refusal(answer)

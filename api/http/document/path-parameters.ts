@@ -54,7 +54,7 @@ export const pathParameters: Readonly<Record<string, PathParameter>> = {
   'subscribe/sid': { description: 'Subscription.', example: 'sub_9f1c2e3a4b5d6071', pattern: '^sub_' },
   'runs/id': RUN,
   'runs/run': RUN,
-  'findings/id': { ...RUN, description: 'Finding, which has the id of its run.' },
+  'findings/run': { ...RUN, description: 'Finding, which has the id of its run.' },
   'results/run': { ...RUN, description: 'Run that concluded.' },
   'examples/id': { description: 'Example.', example: 'example_9f1c2e3a4b5d6071', pattern: '^example_' },
   'tests/id': { description: 'Test.', example: 'test_019aa2f3c4d57e8b9a0b1c2d', pattern: '^test_' },

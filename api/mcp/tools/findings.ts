@@ -35,7 +35,7 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
   name: 'list_findings',
   title: 'List findings',
   description:
-    'Findings, newest first, one of each incident: whether somebody looked before you. Of all projects, or the newest 200 of one.',
+    'Findings, newest first, one of each incident: whether somebody looked before you. Of a project the newest 200.',
   scope: 'read',
   ofProject: true,
   hints: READS,
@@ -157,7 +157,7 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
     const {
       project: { id: project },
       result: found,
-    } = await context.daemon.ask(calls.getFinding, { id: finding_id, project: named }, context.signal)
+    } = await context.daemon.ask(calls.getFinding, { run: finding_id, project: named }, context.signal)
     const { at, entity, label, chain: agents, verdict, headline, next_step, event_id: event } = found
     const { claims, left } = claimsWithin(found.checked_claims, Math.ceil(tokens / 2))
     const { text: note, cut } = cutTo(found.note, Math.max(1, tokens - tokensOf(claims.join('\n'))))

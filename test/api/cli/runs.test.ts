@@ -141,12 +141,13 @@ describe('svc runs rerun and cancel', () => {
       return world.run(out.trim())
     }
     expect(await again()).toMatchObject({ rerun_of: first.id, practice: false, as_of: first.as_of })
+    world.clock.at += 60_000
     const file = join(mkdtempSync(join(tmpdir(), 'svc-runs-')), 'prompt.md')
     writeFileSync(file, 'Look again.\n')
     expect(await again('--practice', '--as-of', 'now', '--prompt-file', file)).toMatchObject({
       practice: true,
       woken_by: 'practice',
-      as_of: '2026-11-20T12:01:00.000Z',
+      as_of: '2026-11-20T12:02:00.000Z',
       definition: { prompt: 'Look again.' },
     })
     expect(await again('--model', 'm2', '--provider', 'providera')).toMatchObject({

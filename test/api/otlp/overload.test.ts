@@ -31,7 +31,12 @@ describe('A11: under overload', () => {
   let receiver: Receiver
   // Time stands still: how long a body may take, and wait for its turn, is not what is promised here, and sender and
   // receiver of hundreds of megabytes share one processor.
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+  beforeEach(
+    () =>
+      void vi.useFakeTimers({
+        toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+      }),
+  )
   afterEach(async () => {
     vi.useRealTimers()
     await receiver.close()
@@ -69,9 +74,6 @@ describe('A11: under overload', () => {
   })
 
   it('of messages that are announced over gRPC and do not come, one ends for what does come', async () => {
-    vi.useFakeTimers({
-      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
-    })
     receiver = await openReceiver()
     await receiver.source('otlp', 'otlp')
     const announced = framed(Buffer.alloc(16 * MIB)).subarray(0, 6)

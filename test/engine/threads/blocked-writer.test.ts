@@ -157,7 +157,7 @@ const REFUSED: Record<string, number> = {
   '/.well-known/oauth-protected-resource/telemetry/mcp': 404,
   '/api/agents/builtin/{name}/tests/{id}': 404,
   '/api/entities/joined/{name}': 404,
-  '/api/findings/{id}': 404,
+  '/api/findings/{run}': 404,
   '/api/traces/{id}': 404,
   '/api/catalog/sync/adoption': 404,
   '/api/deliveries/{id}': 404,

@@ -69,7 +69,7 @@ export const READS: Record<string, (made: Made) => Said> = {
   listResults: () => ofProject({ query: { limit: 10 } }),
   getResult: ({ run }) => ofProject({ params: { run } }),
   listAllFindings: () => ({ query: { limit: 10 } }),
-  getFinding: ({ run }) => ({ params: { id: run } }),
+  getFinding: ({ run }) => ({ params: { run } }),
   listFindings: () => ofProject({ query: { limit: 10 } }),
   getProjectGraph: () => ofProject(),
   // change-sets and the catalog
@@ -228,6 +228,7 @@ export const READS_BY_NAME: Record<string, (made: Made) => unknown[]> = {
   skillOf: ({ project }) => [[project], 'roll-back'],
   // access and settings
   directory: () => [],
+  revokedKey: () => ['0'.repeat(64)],
   status: () => [],
   mcpServersToConnect: () => [['github']],
   mcpServerToTry: () => [{ url: 'https://mcp.example/' }],

@@ -3,7 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ReadPort, read } from '../../../../engine/agents/runs/own-tools.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
 import { addSource, event, openHarness, T0 } from '../../log/store/store-harness.ts'
-import { error } from './replies.ts'
+import { BY } from '../../triggers/trigger-world.ts'
+import { conclude, error, stepsOf } from './replies.ts'
 import { openRunWorld } from './run-world.ts'
 
 const NOW = T0 + 3_600_000
@@ -92,5 +93,63 @@ describe('arguments that a model writes otherwise than the tool has them', () =>
       .map(({ result, fault }) => result ?? fault)
     for (const [i, [name, args, answered]] of cases.entries())
       expect(answers[i], `${name} ${JSON.stringify(args)}`).toMatch(answered)
+  })
+})
+
+describe('the tool skill', () => {
+  async function openSkilled() {
+    const world = await openRunWorld()
+    onTestFinished(() => world.close())
+    await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
+    return world
+  }
+
+  it('loads a skill of its project by name', async () => {
+    const { agent, models, post, settled, run, engine, project } = await openSkilled()
+    await engine.createSkill(
+      project,
+      { name: 'runbook', description: 'How to look.', body: 'First, breathe.' },
+      BY,
+    )
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    models.reply('m1', [
+      {
+        calls: [
+          { name: 'skill', arguments: { name: 'nope' } },
+          { name: 'skill', arguments: { name: 'runbook' } },
+        ],
+      },
+      conclude(),
+    ])
+    await post(error)
+    const [done] = await settled()
+    const detail = await run(done!.id)
+    expect(stepsOf(detail, 'prompt')[0]!.system).toContain(
+      '## Skills available in this project\n- runbook: How to look.',
+    )
+    expect(stepsOf(detail, 'tool').map(({ result, is_error }) => [result, is_error])).toEqual([
+      ['tool error: no skill is named nope; there are runbook', true],
+      ['First, breathe.', false],
+    ])
+  })
+
+  it('loads a skill that got another name since by the one it was told, and keeps that it did under the new one', async () => {
+    const { agent, models, post, settled, run, engine, project } = await openSkilled()
+    const runbook = { name: 'runbook', description: 'How to look.', body: 'First, breathe.' }
+    await engine.createSkill(project, runbook, BY)
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    const load = { calls: [{ name: 'skill', arguments: { name: 'runbook' } }] }
+    models.reply('m1', async (_request, n) => {
+      if (n === 0) await engine.renamePart('skill', 'runbook', 'playbook', BY)
+      return n === 0 ? load : conclude()
+    })
+    await post(error)
+    const [done] = await settled()
+    const detail = await run(done!.id)
+    expect(stepsOf(detail, 'tool').map(({ result }) => result)).toEqual(['First, breathe.'])
+    expect(detail.skills).toEqual(['playbook'])
+    await engine.renamePart('skill', 'playbook', 'handbook', BY)
+    expect((await run(done!.id)).skills).toEqual(['handbook'])
+    expect(await engine.listProjectSkills(project)).toMatchObject([{ loaded_by: ['first-look'] }])
   })
 })
