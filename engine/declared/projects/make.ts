@@ -18,18 +18,16 @@ import {
 } from '../../model/documents.ts'
 import {
   CUSTOM_TEMPLATE,
-  DEFAULT_TEMPLATE,
   HANDOFF_COOLDOWN,
   newProjectId,
   ownerOf,
   type Planned,
   type ProjectDoc,
   partsOf,
-  partWays,
   projectOf,
-  projectsOf,
   putProject,
   renameAlone,
+  takeFromDefault,
   usersOf,
   wiringOf,
   withHandoff,
@@ -124,18 +122,11 @@ export function stageObjects(
 function adopt(edit: Edit, id: string, refs: readonly { kind: PartKind; name: string }[]): void {
   const owned = refs.map(({ kind, name }) => ({ kind, name, owned: ownerOf(edit, kind, name) === null }))
   putProject(edit, id, withUses(projectOf(edit, id), owned))
-  leaveDefault(edit, id, new Set(owned.filter((ref) => ref.owned).map(({ kind, name }) => `${kind}:${name}`)))
-}
-
-/** Adopted objects, as kind:name, leave the Default project, which held them for want of another. */
-function leaveDefault(edit: Edit, id: string, taken: ReadonlySet<string>): void {
-  if (taken.size === 0) return
-  for (const [other, doc] of projectsOf(edit)) {
-    if (other === id || doc.template !== DEFAULT_TEMPLATE) continue
-    const { left, joined } = partWays(doc, projectOf(edit, id), taken)
-    putProject(edit, other, left)
-    putProject(edit, id, joined)
-  }
+  takeFromDefault(
+    edit,
+    id,
+    new Set(owned.filter((ref) => ref.owned).map(({ kind, name }) => `${kind}:${name}`)),
+  )
 }
 
 function readObjects(edit: Edit, objects: readonly GivenObject[]): { kind: PartKind; name: string }[] {
@@ -291,7 +282,7 @@ function stagePlanned(world: TemplateWorld, id: string, object: PlannedObject, p
   if (!exists) edit.put(kind, name, world.normalise(kind, name, object.spec))
   note(plan, kind, key, exists ? { ...planned, adopted: true } : planned)
   putProject(edit, id, withUses(projectOf(edit, id), [{ kind, name, owned: true }]))
-  if (exists) leaveDefault(edit, id, new Set([`${kind}:${name}`]))
+  if (exists) takeFromDefault(edit, id, new Set([`${kind}:${name}`]))
 }
 
 /** A part leaves a project, with what is wired of it. */
