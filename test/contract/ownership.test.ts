@@ -214,6 +214,22 @@ describe('what a project adopts leaves the Default project', () => {
     expect(await wiring(standing)).toEqual({ wakes, handoffs })
   })
 
+  it('and what a part of it needs stays, also where its objects leave that out, and is not told as released', async () => {
+    await loose()
+    const [source, trigger] = [
+      { kind: 'source', name: 'gw' },
+      { kind: 'trigger', name: 'checkout-errors' },
+    ]
+    const custom = { template: 'custom', name: 'Mine', objects: [source, trigger] }
+    const { id } = await svc.post<Project>('/api/projects', custom)
+    const { report, objects } = await svc.put<Project & { report: Fields }>(`/api/projects/${id}`, {
+      objects: [trigger],
+    })
+    expect(objects.map(({ name }) => name).toSorted()).toEqual(['checkout-errors', 'gw'])
+    expect(report).toMatchObject({ released: [], kept: ['source:gw', 'trigger:checkout-errors'] })
+    expect(await svc.get('/api/sources/gw')).toMatchObject({ owned_by: id })
+  })
+
   it('by a catalog as by its objects: wires go along where both ends do, and stay where one does', async () => {
     await loose()
     const take = (...agents: string[]) => {

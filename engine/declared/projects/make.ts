@@ -92,10 +92,10 @@ export function stageObjects(
   const { uses } = seen ?? doc
   const wanted = new Set(refs.map(({ kind, name }) => `${kind}:${name}`))
   const governsSkills = refs.some(({ kind }) => kind === 'skill')
-  const left = partsOf(doc).filter(
-    ({ kind, name }) =>
-      (kind !== 'skill' || governsSkills) && uses[kind]?.[name] && !wanted.has(`${kind}:${name}`),
-  )
+  const isLeftOut = ({ kind, name }: { kind: PartKind; name: string }) =>
+    (kind !== 'skill' || governsSkills) && uses[kind]?.[name] && !wanted.has(`${kind}:${name}`)
+  const needed = neededBy(edit, [...refs, ...partsOf(doc).filter((part) => !isLeftOut(part))])
+  const left = partsOf(doc).filter((part) => isLeftOut(part) && !needed.has(`${part.kind}:${part.name}`))
   const gone = new Set(left.map(({ kind, name }) => `${kind}:${name}`))
   const isLast = ({ kind, name }: (typeof left)[number]) =>
     kind === 'skill' && usersOf(edit, kind, name).every((user) => user === id)
@@ -116,6 +116,18 @@ export function stageObjects(
     ...(paused.length ? { left_paused: paused } : {}),
     ...wiresLost(doc, without),
   }
+}
+
+/** What parts cannot do without, as kind:name: sources that triggers read, and MCP servers that agents ask. */
+function neededBy(edit: Edit, parts: readonly { kind: PartKind; name: string }[]): Set<string> {
+  return new Set(
+    parts.flatMap(({ kind, name }) => {
+      const doc: Doc | undefined = edit.get(kind, name)
+      if (kind === 'trigger') return ((doc?.sources ?? []) as string[]).map((source) => `source:${source}`)
+      if (kind === 'agent') return ((doc?.mcp_servers ?? []) as string[]).map((one) => `mcp_server:${one}`)
+      return []
+    }),
+  )
 }
 
 /** Objects join a project; those that are nobody's belong to it, and leave the Default project. */
