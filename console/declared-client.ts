@@ -74,7 +74,6 @@ export const declared = {
     id: string,
     of: { before?: string | undefined; mark?: string | undefined; show?: 'findings' | undefined },
   ) => ask(calls.listResults, { id, by: 'incident', ...filtered<Marked>(of) }),
-  result: (id: string, run: string) => ask(calls.getResult, { id, run }),
   markHandled: (id: string, run: string, handled: boolean) =>
     ask(calls.markHandled, { id, run, body: { handled } }),
   markFinding: (id: string, run: string, body: MarkWrite) => ask(calls.markFinding, { id, run, body }),

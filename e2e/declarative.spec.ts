@@ -332,5 +332,13 @@ test.describe('each with parts of its own', () => {
     await page.getByRole('button', { name: 'Show older findings' }).click()
     await expect(page.getByRole('heading', { name: 'oldest fails' })).toBeVisible()
     expect(new Set(asked)).toEqual(new Set(['/api/findings']))
+
+    await daemon.call('DELETE', `/api/projects/${calm}`)
+    await goTo(page, `${daemon.url}/findings`)
+    const kept = page.getByRole('article').filter({ hasText: 'calm fails' })
+    await expect(kept).toContainText('Project Calm was deleted')
+    await expect(kept.getByRole('button', { name: 'Mark as handled' })).toHaveCount(0)
+    await kept.getByRole('button', { name: 'Read calm fails' }).click()
+    await expect(page.getByRole('dialog')).toContainText('calm fails')
   })
 })

@@ -1095,6 +1095,8 @@ export interface AllFindingsResult {
       id: string
       /** Name. */
       name: string
+      /** It was deleted, and what was found in it is still read; absent: it is there. */
+      deleted?: true
     }
     result: ProjectResult
     /** Who wrote it. */
@@ -5762,6 +5764,8 @@ export interface FoundFinding {
     id: string
     /** Name. */
     name: string
+    /** It was deleted, and what was found in it is still read; absent: it is there. */
+    deleted?: true
   }
   result: ProjectResultDetail
 }
@@ -7996,6 +8000,8 @@ export interface ToolListFindingsResult {
     project: string
     /** Its name. */
     project_name?: string
+    /** That project was deleted; absent: it is there. */
+    project_deleted?: true
     /** When. */
     at: string
     /** Who wrote it. */
@@ -9618,6 +9624,8 @@ export interface PlanWake {
   key: string
   /** Name of the trigger. */
   name: string
+  /** What wakes it, in plain words that follow "When", as the trigger will have them; absent: none. */
+  description?: string
   /**
    * Sources it watches, by name.
    *

@@ -274,17 +274,20 @@ export interface AllFindingsAsked {
   limit: number
 }
 
+/** The project that something was found in, as it is told beside it. */
+export type FoundIn = FoundFinding['project']
+
 /** One of several projects, with its whole note, which a page of them leaves out. */
 export type FoundInProject = AllFindingsResult['findings'][number] & { note: string }
 
 /**
- * What agents found in several projects, newest first; a run that is of several is told once.
- * @param projects names by id
+ * What agents found in several projects, newest first; a run that is of several is told once, of one that is there.
+ * @param projects by id
  * @throws SvcError invalid
  */
 export function listAllFindings(
   { queries }: FindingsParts,
-  projects: ReadonlyMap<string, string>,
+  projects: ReadonlyMap<string, FoundIn>,
   { agent, entity, mark, show = 'findings', by = 'incident', since = 0, before, limit }: AllFindingsAsked,
 ): { findings: FoundInProject[]; next_before: string | null } {
   const found = new Map<string, ResultRow & { project: string }>()
@@ -303,7 +306,10 @@ export function listAllFindings(
       show === 'findings',
       by,
     )
-    for (const row of rows) if (!found.has(row.run_id)) found.set(row.run_id, row)
+    for (const row of rows) {
+      const known = found.get(row.run_id)
+      if (!known || projects.get(known.project)!.deleted) found.set(row.run_id, row)
+    }
     const last = rows.at(-1)
     if (last) at = { at: last.at, id: last.run_id }
     isMore = rows.length > limit
@@ -312,7 +318,7 @@ export function listAllFindings(
   const last = shown.at(-1)
   return {
     findings: shown.map((row) => ({
-      project: { id: row.project, name: projects.get(row.project)! },
+      project: projects.get(row.project)!,
       result: presentResult(row, queries.incident(row, row.project)),
       ...{ agent: row.agent, trigger: row.trigger_name, note: row.finding ?? '' },
     })),
@@ -353,16 +359,16 @@ export function getResult({ queries }: FindingsParts, project: string, runId: st
 
 /**
  * One result with its whole note, by its id alone; where it is of several projects, of the first.
- * @param projects names by id
+ * @param projects by id
  * @throws SvcError not_found
  */
 export function findFinding(
   parts: FindingsParts,
-  projects: ReadonlyMap<string, string>,
+  projects: ReadonlyMap<string, FoundIn>,
   runId: string,
 ): FoundFinding {
-  for (const [id, name] of projects)
-    if (parts.queries.byRun(id, runId)) return { project: { id, name }, result: getResult(parts, id, runId) }
+  for (const [id, project] of projects)
+    if (parts.queries.byRun(id, runId)) return { project, result: getResult(parts, id, runId) }
   return fail('not_found', `no finding has the id ${runId}`)
 }
 

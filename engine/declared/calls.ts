@@ -29,6 +29,7 @@ import {
   type AllFindingsAsked,
   type FindingsAsked,
   type FindingsParts,
+  type FoundIn,
   findFinding,
   getResult,
   listAllFindings,
@@ -45,6 +46,7 @@ import type { Asked, Row } from '../calls.ts'
 import { changeKindOf } from '../documents/change-sets.ts'
 import { fail, SvcError } from '../errors.ts'
 import { refuseEvent } from '../log/lifecycle.ts'
+import type { Database } from '../log/store/handle.ts'
 import { parseInstant } from '../log/timeline/plan.ts'
 import { type ChangeKind, type Doc, documentOf, type Edit, type PartKind } from '../model/documents.ts'
 import type { Egress } from '../net/fetch.ts'
@@ -134,12 +136,25 @@ export interface CallsParts {
 type OfProject<Asked> = Omit<Asked, 'since'> & { project?: string | undefined; since?: string | undefined }
 
 /** Names of projects by id. @param only id or name of one; absent: all. @throws SvcError not_found */
-function namesOf(declared: Declared, only: string | undefined): Map<string, string> {
+function namesOf(declared: Declared, only: string | undefined): Map<string, FoundIn> {
   const stored =
     only === undefined
       ? declared.kinds.project.list()
       : [declared.kinds.project.find(requireProject(declared, only))!]
-  return new Map(stored.map(({ key, doc }) => [key, String(doc.name)]))
+  const there = stored.map(({ key: id, doc }): FoundIn => ({ id, name: String(doc.name) }))
+  const gone = only === undefined ? deletedWithRuns(declared.store.db) : []
+  return new Map([...there, ...gone].map((project) => [project.id, project]))
+}
+
+/** What agents found stays where their project was deleted without its records. */
+function deletedWithRuns(db: Database): FoundIn[] {
+  const rows = db
+    .prepare<[], { id: string; name: string }>(
+      `SELECT id, name FROM projects p WHERE state = 'deleted'
+         AND EXISTS (SELECT 1 FROM run_projects WHERE project = p.id) ORDER BY id`,
+    )
+    .all()
+  return rows.map((row) => ({ ...row, deleted: true }))
 }
 
 const clamp = (limit: number, max: number): number => Math.min(max, Math.max(1, Math.trunc(limit)))

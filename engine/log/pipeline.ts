@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts'
 import { fail, SvcError } from '../errors.ts'
 import type { LiveSource, Sources } from '../sources/sources.ts'
 import type { PipelineCounters } from './figures.ts'
+import { tooLongNotice } from './ingest/label.ts'
 import { itemsOf } from './ingest/otlp.ts'
 import type { KnownLabels } from './ingest/packed.ts'
 import { type PreparedBody, practised, prepareBody, type Untimed } from './ingest/prepare.ts'
@@ -176,7 +177,7 @@ export class Pipeline {
       this.refusals.add({ sourceId: source.id, why: 'storage_full' })
       fail('storage_full', refused)
     }
-    const { events, rejected: found, skewed, untimed } = this.readOf(call, source, now)
+    const { events, rejected: found, skewed, untimed, tooLong } = this.readOf(call, source, now)
     const before = call.itemsBefore ?? 0
     const rejected = before ? found.map((one) => ({ ...one, index: before + one.index })) : found
     this.countRejected(source, rejected.length)
@@ -199,7 +200,7 @@ export class Pipeline {
             body: hash(call.body),
           }
     this.parts.capacity.admit(events.body.length)
-    return { source, call, events, rejected, skewed, untimed, key }
+    return { source, call, events, rejected, skewed, untimed, tooLong, key }
   }
 
   /** A body that cannot be read is one that is rejected. @throws SvcError */
@@ -315,7 +316,7 @@ export class Pipeline {
       ...(rejected.length ? { rejected: rejected.slice(0, REJECTED_LISTED) } : {}),
       ...(rejected.length > REJECTED_LISTED ? { rejected_in_all: rejected.length } : {}),
       ...(ready.skewed ? { skewed: ready.skewed } : {}),
-      ...untimedOf(ready),
+      ...noticesOf(ready),
       ...(ingested ? { ids: [`evt_${batch.firstId}`, `evt_${batch.firstId + ingested - 1}`] } : {}),
     }
     if (ready.untimed.count) source.counters.untimed = addTo(source.counters.untimed, ready.untimed)
@@ -343,9 +344,17 @@ export class Pipeline {
   }
 }
 
-/** What the sender is told of times that were not understood; nothing where there are none. */
-const untimedOf = ({ untimed }: Ready): Pick<IngestResult, 'untimed' | 'notice'> =>
-  untimed.count === 0 ? {} : { untimed: untimed.count, notice: untimedNotice(untimed) }
+/** What the sender is told of times that were not understood, and of labels left out; nothing where there are none. */
+function noticesOf({ untimed, tooLong }: Ready): Pick<IngestResult, 'untimed' | 'notice'> {
+  const notices = [
+    ...(untimed.count ? [untimedNotice(untimed)] : []),
+    ...(tooLong === undefined ? [] : [tooLongNotice(tooLong)]),
+  ]
+  return {
+    ...(untimed.count ? { untimed: untimed.count } : {}),
+    ...(notices.length ? { notice: notices.join(' ') } : {}),
+  }
+}
 
 /** The sum, with what was given last. */
 const addTo = (before: Untimed | null, { count, sample }: Untimed): Untimed => ({

@@ -232,7 +232,7 @@ export function withoutWire(
  * @param to the project they belong to now
  * @param taken what is given, as kind:name
  */
-export function partWays(
+function partWays(
   doc: ProjectDoc,
   to: ProjectDoc,
   taken: ReadonlySet<string>,
@@ -269,6 +269,35 @@ export function partWays(
     if (taken.has(`agent:${agent}`) && !joined.handoffs?.[agent]?.[verdict]?.[next])
       joined = withHandoff(joined, agent, verdict, next, cooldown ?? HANDOFF_COOLDOWN)
   return { left, joined }
+}
+
+/** Adopted objects, as kind:name, leave the Default project, which held them for want of another. */
+export function takeFromDefault(edit: Edit, id: string, taken: ReadonlySet<string>): void {
+  if (taken.size === 0) return
+  for (const [other, doc] of projectsOf(edit)) {
+    if (other === id || doc.template !== DEFAULT_TEMPLATE) continue
+    const { left, joined } = partWays(doc, projectOf(edit, id), taken)
+    putProject(edit, other, left)
+    putProject(edit, id, joined)
+  }
+}
+
+/** Which project each trigger and agent belongs to, by kind:name; none that is nobody's or the Default project's. */
+export function ownersOf(edit: Edit): Map<string, string> {
+  const owners = new Map<string, string>()
+  for (const [id, { uses, template }] of projectsOf(edit))
+    for (const kind of template === DEFAULT_TEMPLATE ? [] : (['trigger', 'agent'] as const))
+      for (const [name, use] of Object.entries(uses[kind] ?? {}))
+        if (use.owned) owners.set(`${kind}:${name}`, id)
+  return owners
+}
+
+/** What is wired in the Default project of triggers and agents that belonged to nobody goes along with them. */
+export function takeWires(edit: Edit, before: ReadonlyMap<string, string>): void {
+  const taken = new Map<string, Set<string>>()
+  for (const [part, id] of ownersOf(edit))
+    if (!before.has(part)) taken.set(id, (taken.get(id) ?? new Set()).add(part))
+  for (const [id, parts] of taken) takeFromDefault(edit, id, parts)
 }
 
 /** What wakes an agent in a project: exactly these triggers, each as it was or off. */

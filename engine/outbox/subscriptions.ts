@@ -36,6 +36,7 @@ interface SubscriptionRow {
 }
 
 interface LastDelivery {
+  seq: number
   made_at: number
   delivered_at: number | null
   state: string
@@ -201,14 +202,40 @@ export function listSubscriptions(
       ...{ caller: caller ?? null, project: project ?? null },
       ...{ from, before: before ?? null, rows: limit < 0 ? -1 : limit + 1 },
     })
-  const last = db.prepare<[string], LastDelivery>(
-    `SELECT d.made_at, d.delivered_at, d.state, d.reason, f.dispatch_id FROM deliveries d
-     JOIN firings f ON f.id = d.firing_id WHERE d.recipient = ? ORDER BY d.seq DESC LIMIT 1`,
-  )
+  const lastOf = lastDeliveries(db)
   const shown = limit < 0 ? rows : rows.slice(0, limit)
   return {
-    subscriptions: shown.map((row) => present(row, last.get(row.id))),
+    subscriptions: shown.map((row) => present(row, lastOf(row))),
     next_before: rows.length > shown.length ? shown.at(-1)!.id : null,
+  }
+}
+
+/**
+ * The last delivery of a subscription. An address that is subscribed to a project and to one of its triggers, or to
+ * another project that uses it, is told once of a firing: that is the project's own, too.
+ */
+function lastDeliveries(db: Database): (row: SubscriptionRow) => LastDelivery | undefined {
+  const COLUMNS = 'd.seq, d.made_at, d.delivered_at, d.state, d.reason, f.dispatch_id'
+  const FROM = 'FROM deliveries d JOIN firings f ON f.id = d.firing_id WHERE d.recipient ='
+  const NEWEST = 'ORDER BY d.seq DESC LIMIT 1'
+  const own = db.prepare<[string], LastDelivery>(`SELECT ${COLUMNS} ${FROM} ? ${NEWEST}`)
+  const others = db
+    .prepare<SubscriptionRow, string>(
+      `SELECT id FROM subscriptions WHERE id <> @id AND removed_at IS NULL AND kind = @kind AND url_hash = @url_hash
+         AND (kind <> 'webhook' OR caller = @caller)`,
+    )
+    .pluck()
+  const through = db.prepare<{ other: string; project: string | null; since: number }, LastDelivery>(
+    `SELECT ${COLUMNS} ${FROM} @other AND d.made_at >= @since AND f.practice = 0 AND f.trigger_name IN (
+       SELECT name FROM project_uses WHERE kind = 'trigger' AND project = @project) ${NEWEST}`,
+  )
+  return (row) => {
+    const told = own.get(row.id)
+    // Of its own trigger such an address is told by this subscription.
+    if (row.trigger_name !== null) return told
+    const { project, created_at: since } = row
+    const found = others.all(row).map((other) => through.get({ other, project, since }))
+    return [told, ...found].reduce((last, one) => ((one?.seq ?? 0) > (last?.seq ?? 0) ? one : last), told)
   }
 }
 

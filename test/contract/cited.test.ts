@@ -1,7 +1,7 @@
 /** Findings of outside agents, held against what their key may read (issue 17, Part 2.5). */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { call, called, startMcp } from '../api/mcp/mcp-world.ts'
-import { type Fields, type Instance, startBeforeEach, startInstance } from './instance.ts'
+import { type Fields, type Instance, ROOT, startBeforeEach, startInstance } from './instance.ts'
 
 const as = (token: string) => ({ authorization: `Bearer ${token}` })
 let svc: Instance
@@ -147,6 +147,13 @@ describe('issue 17, 2.5: a finding of an outside agent', () => {
     expect(checked.claims).toEqual([
       expect.objectContaining({ ok: false, why: 'none of its events has the number 7' }),
     ])
+    // Of a project that is deleted it is read by who reads all.
+    await svc.del(`/api/projects/${project}`)
+    const listed = await called(await mcp.connect(ROOT), 'list_findings', {})
+    expect(listed.text).toContain(' in Shop (deleted)')
+    expect(listed.content.findings).toContainEqual(
+      expect.objectContaining({ project, project_name: 'Shop', project_deleted: true }),
+    )
   })
 
   it('may cite numbers that lines of the tools told its own key', async () => {

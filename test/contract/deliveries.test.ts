@@ -202,7 +202,26 @@ describe('a subscribed address', () => {
     await svc.post('/subscribe', { trigger: 'errs', url })
     await post()
     await svc.settled(1)
-    expect(await deliveries()).toHaveLength(1)
+    const [told, ...more] = await deliveries()
+    expect(more).toEqual([])
+    // Both know of it, and neither of what its address was told before, or of what is not of its project.
+    const { id: far } = await svc.post<{ id: string }>('/api/projects', { template: 'custom', name: 'Far' })
+    await svc.post(`/api/projects/${far}/subscribe`, { url })
+    const lastOf = async (query: string) =>
+      (await svc.get<{ subscriptions: Fields[] }>(`/api/${query}`)).subscriptions.map((row) => [
+        row.trigger ?? row.project,
+        (row.last_delivery as Fields | null)?.dispatch_id,
+      ])
+    expect((await lastOf('subscriptions')).toSorted()).toEqual(
+      [
+        ['errs', told!.dispatch_id],
+        [far, undefined],
+        [id, told!.dispatch_id],
+      ].toSorted(),
+    )
+    expect(await svc.get(`/api/projects/${id}/external-agents`)).toMatchObject({
+      agents: [{ last_delivery: { ok: true, dispatch_id: told!.dispatch_id } }],
+    })
     await svc.post('/api/triggers', {
       name: 'later',
       sources: ['app'],

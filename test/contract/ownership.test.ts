@@ -213,4 +213,50 @@ describe('what a project adopts leaves the Default project', () => {
     })
     expect(await wiring(standing)).toEqual({ wakes, handoffs })
   })
+
+  it('and what a part of it needs stays, also where its objects leave that out, and is not told as released', async () => {
+    await loose()
+    const [source, trigger] = [
+      { kind: 'source', name: 'gw' },
+      { kind: 'trigger', name: 'checkout-errors' },
+    ]
+    const custom = { template: 'custom', name: 'Mine', objects: [source, trigger] }
+    const { id } = await svc.post<Project>('/api/projects', custom)
+    const { report, objects } = await svc.put<Project & { report: Fields }>(`/api/projects/${id}`, {
+      objects: [trigger],
+    })
+    expect(objects.map(({ name }) => name).toSorted()).toEqual(['checkout-errors', 'gw'])
+    expect(report).toMatchObject({ released: [], kept: ['source:gw', 'trigger:checkout-errors'] })
+    expect(await svc.get('/api/sources/gw')).toMatchObject({ owned_by: id })
+  })
+
+  it('by a catalog as by its objects: wires go along where both ends do, and stay where one does', async () => {
+    await loose()
+    const take = (...agents: string[]) => {
+      const parts = ['trigger checkout-errors', ...agents.map((name) => `agent ${name}`)]
+      const objects = parts.map((part) => part.replace(/^(\w+) (.*)$/, '{kind: $1, name: $2}'))
+      const yaml = `projects: [{name: Mine, template: custom, objects: [${objects.join(', ')}]}]`
+      return svc.post('/api/catalog/import', { yaml })
+    }
+    await take('second', 'third')
+    expect(await wiring(standing)).toEqual({ wakes, handoffs })
+    expect(await wiring('Mine')).toEqual({ wakes: [], handoffs: handoffs.slice(1) })
+    await take('first', 'second', 'third')
+    expect(await wiring(standing)).toEqual({ wakes: [], handoffs: [] })
+    expect(await wiring('Mine')).toEqual({ wakes, handoffs })
+  })
+
+  it('where the agents of a catalog name their project, what they say of their wiring wins', async () => {
+    await loose()
+    const yaml = `
+projects: [{name: Mine, template: custom}]
+triggers: [{name: checkout-errors, project: Mine, sources: [gw], condition: {aggregate: count, predicate: '> 5', window: 5m}}]
+agents: [{name: first, project: Mine, prompt: p, trigger: checkout-errors, enabled: false}]`
+    await svc.post('/api/catalog/import', { yaml })
+    expect(await wiring(standing)).toEqual({ wakes: [], handoffs: handoffs.slice(1) })
+    expect(await wiring('Mine')).toEqual({
+      wakes: [{ ...wakes[0], enabled: false }],
+      handoffs: handoffs.slice(0, 1),
+    })
+  })
 })

@@ -120,6 +120,31 @@ describe('what a project shows', () => {
     ).toBe(404)
   })
 
+  it('what was found in it is read after it is deleted, with the word that it is, and is its own again once restored', async () => {
+    const { id } = await watch()
+    await svc.post(`/api/projects/${id}/findings`, { entity: 'checkout', finding: 'The deploy broke it.' })
+    const found = async () => (await svc.get<{ findings: Fields[] }>('/api/findings')).findings
+    const project = { id, name: 'Checkout' }
+    const [before] = await found()
+    expect(before).toMatchObject({ project })
+    const run = String((before!.result as Fields).id)
+    const { change_set: set } = await svc.del<{ change_set: number }>(`/api/projects/${id}`)
+    const gone = { ...project, deleted: true }
+    expect(await found()).toEqual([{ ...before, project: gone }])
+    expect(await svc.get(`/api/findings/${run}`)).toMatchObject({
+      project: gone,
+      result: { note: 'The deploy broke it.' },
+    })
+    // Another of its name is another.
+    const { id: next } = await watch()
+    expect((await svc.get<{ findings: Fields[] }>('/api/findings?project=Checkout')).findings).toEqual([])
+    await svc.del(`/api/projects/${next}`)
+    await svc.post(`/api/change-sets/${set}/undo`, {})
+    expect(await found()).toEqual([before])
+    await svc.del(`/api/projects/${id}?purge_events=true`)
+    expect(await found()).toEqual([])
+  })
+
   it('its outline tells only agents that something wakes', async () => {
     const { id } = await watch()
     const outline = () => svc.get<Outline>(`/api/projects/${id}/outline`)

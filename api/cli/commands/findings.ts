@@ -35,7 +35,7 @@ type Found = AllFindingsResult['findings'][number]
 const FINDINGS: Column<Found>[] = [
   { title: 'ID', cell: ({ result }) => result.id },
   { title: 'WHEN', cell: ({ result }) => result.at },
-  { title: 'PROJECT', cell: ({ project }) => project.name },
+  { title: 'PROJECT', cell: ({ project }) => projectWords(project) },
   { title: 'ENTITY', cell: ({ result: { label, entity } }) => `${label}=${entity}` },
   { title: 'BY', cell: ({ result }) => result.chain.join(' > ') },
   { title: 'VERDICT', cell: ({ result }) => result.verdict ?? '' },
@@ -97,6 +97,8 @@ function showCommand(io: Io): Command {
     })
 }
 
+const projectWords = ({ name, deleted }: Found['project']): string => (deleted ? `${name} (deleted)` : name)
+
 /** One with its project. @throws CliError 1: there is none */
 async function find(client: Client, id: string): Promise<FoundFinding> {
   const answer = await client.attempt(calls.getFinding, { run: id })
@@ -110,7 +112,7 @@ function tell(io: Io, project: Found['project'], result: ProjectResultDetail): v
   io.out(`${paint(io, 'bold', escapeLine(result.headline))}\n`)
   const facts: [string, string | null][] = [
     ['finding', `${result.id} of ${result.at}, ${stateWords(result)}`],
-    ['project', project.name],
+    ['project', projectWords(project)],
     ['entity', `${result.label}=${result.entity}`],
     ['by', result.chain.join(' > ')],
     ['verdict', result.verdict],
@@ -128,6 +130,11 @@ function handledCommand(does: string, handled: boolean): MakeCommand {
       .action(async (id: string, flags: Flags) => {
         const client = clientOf(io, flags)
         const { project } = await find(client, id)
+        if (project.deleted)
+          throw new CliError(
+            `finding ${id} is of project ${project.name}, which was deleted; restore that to mark it handled, or no longer`,
+            EXIT.failed,
+          )
         const answer = await client.call(calls.markHandled, { id: project.id, run: id, body: { handled } })
         if (flags.json) return printJson(io, answer.text)
         io.out(`${escapeLine(id)}: ${handledWords(answer.read().handled)}\n`)

@@ -7,7 +7,7 @@ import type { Doors } from '../doors.ts'
 import { McpClients } from '../mcp-clients.ts'
 import { baseOf, telemetryUrlOf } from '../oauth/resources.ts'
 import { body } from '../validate.ts'
-import { describe } from './route.ts'
+import { describe, NO_QUERY } from './route.ts'
 
 const TAG = 'connect'
 
@@ -15,7 +15,14 @@ export function connectRoutes(app: FastifyInstance, { config, clock }: Doors): v
   const clients = new McpClients()
   app.get(
     '/api/connect',
-    describe(TAG, 'getConnect', 'Where agents connect, and who is connected', 200, 'connect-info.json'),
+    describe(
+      TAG,
+      'getConnect',
+      'Where agents connect, and who is connected',
+      200,
+      'connect-info.json',
+      NO_QUERY,
+    ),
     async (request): Promise<ConnectInfo> => ({
       public_url: config.publicUrl,
       telemetry_url: telemetryUrlOf(baseOf(request, config)),
@@ -35,9 +42,16 @@ export function connectRoutes(app: FastifyInstance, { config, clock }: Doors): v
   )
   app.get(
     '/api/connect/skill',
-    describe(TAG, 'downloadAgentSkill', 'The SKILL.md that teaches an agent to use svc', 200, {
-      media: { 'text/markdown': null },
-    }),
+    describe(
+      TAG,
+      'downloadAgentSkill',
+      'The SKILL.md that teaches an agent to use svc',
+      200,
+      {
+        media: { 'text/markdown': null },
+      },
+      NO_QUERY,
+    ),
     async (_request, reply) =>
       reply
         .type('text/markdown; charset=utf-8')

@@ -5,6 +5,7 @@ import { identityShown } from '../auth.ts'
 import type { Doors } from '../doors.ts'
 import { workspaceOf } from '../oauth/resources.ts'
 import { answers } from '../validate.ts'
+import { NO_QUERY } from './route.ts'
 
 /** As many as the schema allows. */
 const SECRETS_NAMED = 200
@@ -75,6 +76,7 @@ export function healthRoutes(
         tags: ['access'],
         operationId: 'whoAmI',
         summary: 'Who is calling',
+        ...NO_QUERY,
         response: answers(200, 'identity.json'),
       },
     },
@@ -87,6 +89,7 @@ export function healthRoutes(
         tags: ['instance'],
         operationId: 'getCapabilities',
         summary: 'What this instance has',
+        ...NO_QUERY,
         response: answers(200, 'capabilities.json'),
       },
     },

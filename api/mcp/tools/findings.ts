@@ -59,11 +59,12 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
 type Shown = ToolListFindingsResult['findings'][number]
 
 /** A finding of a list. @param project where one of several is meant, with its name */
-const shownOf = (one: Finding, project: { id: string; name?: string }): Shown => ({
+const shownOf = (one: Finding, project: { id: string; name?: string; deleted?: true }): Shown => ({
   finding_id: one.run_id,
   id: one.run_id,
   project: project.id,
   ...(project.name === undefined ? {} : { project_name: project.name }),
+  ...(project.deleted ? { project_deleted: true } : {}),
   at: one.at,
   agent: one.agent,
   entity: one.entity,
@@ -85,7 +86,7 @@ const linesOf = (shown: readonly Shown[]): string =>
   shown
     .map(
       (one) =>
-        `${one.at} ${entityWord(one.label, one.entity)}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${one.project_name ? ` in ${escapeLine(one.project_name)}` : ''}${heldText(one.verified)}${handledText(one.handled_by)}${markText(one.mark)}${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}${one.next_step ? `\nnext: ${one.next_step}` : ''}`,
+        `${one.at} ${entityWord(one.label, one.entity)}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${one.project_name ? ` in ${escapeLine(one.project_name)}${one.project_deleted ? ' (deleted)' : ''}` : ''}${heldText(one.verified)}${handledText(one.handled_by)}${markText(one.mark)}${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}${one.next_step ? `\nnext: ${one.next_step}` : ''}`,
     )
     .join('\n\n') || 'no findings'
 

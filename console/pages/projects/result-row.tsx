@@ -3,15 +3,17 @@ import { Badge, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import * as calls from '../../../api/client/calls.ts'
 import { callerText } from '../../../schemas/caller-words.ts'
 import { claimWords } from '../../../schemas/claim-words.ts'
-import type { Project, ProjectResult } from '../../../schemas/types.ts'
+import type { FoundFinding, ProjectResult } from '../../../schemas/types.ts'
+import { ask } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { runPath } from '../../lib/paths.ts'
 import { resultReplayPath } from '../../lib/replay-path.ts'
 import { money } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
-import { FindingMarks } from '../../parts/finding-marks.tsx'
+import { FindingMarks, MarkSaid } from '../../parts/finding-marks.tsx'
 import { Grown } from '../../parts/grown.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { Acts } from '../../parts/may.tsx'
@@ -19,7 +21,10 @@ import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { VerdictChip } from '../../parts/verdict-chip.tsx'
 import { When } from '../../parts/when.tsx'
 
-export function ResultRow({ project, result }: { project: Pick<Project, 'id'>; result: ProjectResult }) {
+/** The project that it is of; where it was deleted, what was found there is read alone. */
+type Of = Pick<FoundFinding['project'], 'id' | 'deleted'> & { name?: string }
+
+export function ResultRow({ project, result }: { project: Of; result: ProjectResult }) {
   const [isOpen, setOpen] = useState(false)
   const mark = useChange((handled: boolean) => declared.markHandled(project.id, result.id, handled), {
     failed: (handled) => (handled ? 'Couldn’t mark the finding handled' : 'Couldn’t reopen the finding'),
@@ -41,6 +46,11 @@ export function ResultRow({ project, result }: { project: Pick<Project, 'id'>; r
           </Group>
         </Group>
         <About result={result} />
+        {project.deleted && (
+          <Text size="xs" c="dimmed">
+            Project {project.name} was deleted
+          </Text>
+        )}
         <Grown incident={result.incident} run={result.id} />
         {result.next_step && (
           <Text size="sm">
@@ -56,27 +66,35 @@ export function ResultRow({ project, result }: { project: Pick<Project, 'id'>; r
           >
             Read
           </Button>
-          <Button
-            component={Link}
-            to={resultReplayPath(project.id, result.id)}
-            size="compact-sm"
-            variant="default"
-            aria-label={`Replay ${result.headline}`}
-          >
-            Replay
-          </Button>
-          <Acts>
+          {!project.deleted && (
             <Button
+              component={Link}
+              to={resultReplayPath(project.id, result.id)}
               size="compact-sm"
-              variant={result.handled ? 'subtle' : 'light'}
-              loading={mark.isPending}
-              onClick={() => mark.mutate(!result.handled)}
+              variant="default"
+              aria-label={`Replay ${result.headline}`}
             >
-              {result.handled ? 'Reopen' : 'Mark as handled'}
+              Replay
             </Button>
-          </Acts>
+          )}
+          {!project.deleted && (
+            <Acts>
+              <Button
+                size="compact-sm"
+                variant={result.handled ? 'subtle' : 'light'}
+                loading={mark.isPending}
+                onClick={() => mark.mutate(!result.handled)}
+              >
+                {result.handled ? 'Reopen' : 'Mark as handled'}
+              </Button>
+            </Acts>
+          )}
         </Group>
-        <FindingMarks project={project.id} run={result.id} mark={result.mark} name={result.headline} />
+        {project.deleted ? (
+          result.mark && <MarkSaid mark={result.mark} />
+        ) : (
+          <FindingMarks project={project.id} run={result.id} mark={result.mark} name={result.headline} />
+        )}
       </Stack>
       {isOpen && <Note project={project} result={result} onClose={() => setOpen(false)} />}
     </Paper>
@@ -102,18 +120,10 @@ function About({ result }: { result: ProjectResult }) {
   )
 }
 
-function Note({
-  project,
-  result,
-  onClose,
-}: {
-  project: Pick<Project, 'id'>
-  result: ProjectResult
-  onClose: () => void
-}) {
+function Note({ project, result, onClose }: { project: Of; result: ProjectResult; onClose: () => void }) {
   const { data, error } = useQuery({
     queryKey: dkeys.of(project.id, `result:${result.id}`),
-    queryFn: () => declared.result(project.id, result.id),
+    queryFn: async () => (await ask(calls.getFinding, { run: result.id })).result,
   })
   return (
     <Modal opened onClose={onClose} title={result.headline} size="xl">

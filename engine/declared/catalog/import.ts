@@ -36,10 +36,12 @@ import {
   handoffsOf,
   newProjectId,
   ownerOf,
+  ownersOf,
   type ProjectDoc,
   projectOf,
   projectsOf,
   putProject,
+  takeWires,
   usersOf,
   withHandoff,
   withHandoffsOf,
@@ -120,6 +122,7 @@ export function stageRunning(
   const problems: CatalogProblem[] = []
   const at = collecting(problems, locate)
   stageMoves(edit, catalog, spared, at)
+  const owners = ownersOf(edit)
   const doomed = prune ? doomedBy(edit, catalog, spared) : NONE
   const run: ImportRun = { declared, edit, catalog, prune, spared, faulty, doomed, at }
   const paused = resumePaused(edit)
@@ -129,6 +132,7 @@ export function stageRunning(
   emptyCustom(run)
   stageProjects(run, (entry) => !isTemplate(entry.template))
   placeParts(run)
+  takeWires(edit, owners)
   stageAgentWiring(run)
   stageWiringRows(run)
   if (prune) stagePrune(run)
@@ -388,7 +392,6 @@ function homeOf(run: ImportRun, { name, project }: CatalogAgent): string {
 
 /* The projects of a catalog file: made by name, or brought in step. */
 
-/** Stages the entries that `isDue`. */
 function stageProjects(run: ImportRun, isDue: (entry: CatalogProject) => boolean): void {
   run.catalog.projects?.forEach((entry, i) => {
     if (isDue(entry)) run.at(['projects', i], () => stageProjectEntry(run, entry, i))

@@ -18,18 +18,16 @@ import {
 } from '../../model/documents.ts'
 import {
   CUSTOM_TEMPLATE,
-  DEFAULT_TEMPLATE,
   HANDOFF_COOLDOWN,
   newProjectId,
   ownerOf,
   type Planned,
   type ProjectDoc,
   partsOf,
-  partWays,
   projectOf,
-  projectsOf,
   putProject,
   renameAlone,
+  takeFromDefault,
   usersOf,
   wiringOf,
   withHandoff,
@@ -94,10 +92,10 @@ export function stageObjects(
   const { uses } = seen ?? doc
   const wanted = new Set(refs.map(({ kind, name }) => `${kind}:${name}`))
   const governsSkills = refs.some(({ kind }) => kind === 'skill')
-  const left = partsOf(doc).filter(
-    ({ kind, name }) =>
-      (kind !== 'skill' || governsSkills) && uses[kind]?.[name] && !wanted.has(`${kind}:${name}`),
-  )
+  const isLeftOut = ({ kind, name }: { kind: PartKind; name: string }) =>
+    (kind !== 'skill' || governsSkills) && uses[kind]?.[name] && !wanted.has(`${kind}:${name}`)
+  const needed = neededBy(edit, [...refs, ...partsOf(doc).filter((part) => !isLeftOut(part))])
+  const left = partsOf(doc).filter((part) => isLeftOut(part) && !needed.has(`${part.kind}:${part.name}`))
   const gone = new Set(left.map(({ kind, name }) => `${kind}:${name}`))
   const isLast = ({ kind, name }: (typeof left)[number]) =>
     kind === 'skill' && usersOf(edit, kind, name).every((user) => user === id)
@@ -120,22 +118,27 @@ export function stageObjects(
   }
 }
 
+/** What parts cannot do without, as kind:name: sources that triggers read, and MCP servers that agents ask. */
+function neededBy(edit: Edit, parts: readonly { kind: PartKind; name: string }[]): Set<string> {
+  return new Set(
+    parts.flatMap(({ kind, name }) => {
+      const doc: Doc | undefined = edit.get(kind, name)
+      if (kind === 'trigger') return ((doc?.sources ?? []) as string[]).map((source) => `source:${source}`)
+      if (kind === 'agent') return ((doc?.mcp_servers ?? []) as string[]).map((one) => `mcp_server:${one}`)
+      return []
+    }),
+  )
+}
+
 /** Objects join a project; those that are nobody's belong to it, and leave the Default project. */
 function adopt(edit: Edit, id: string, refs: readonly { kind: PartKind; name: string }[]): void {
   const owned = refs.map(({ kind, name }) => ({ kind, name, owned: ownerOf(edit, kind, name) === null }))
   putProject(edit, id, withUses(projectOf(edit, id), owned))
-  leaveDefault(edit, id, new Set(owned.filter((ref) => ref.owned).map(({ kind, name }) => `${kind}:${name}`)))
-}
-
-/** Adopted objects, as kind:name, leave the Default project, which held them for want of another. */
-function leaveDefault(edit: Edit, id: string, taken: ReadonlySet<string>): void {
-  if (taken.size === 0) return
-  for (const [other, doc] of projectsOf(edit)) {
-    if (other === id || doc.template !== DEFAULT_TEMPLATE) continue
-    const { left, joined } = partWays(doc, projectOf(edit, id), taken)
-    putProject(edit, other, left)
-    putProject(edit, id, joined)
-  }
+  takeFromDefault(
+    edit,
+    id,
+    new Set(owned.filter((ref) => ref.owned).map(({ kind, name }) => `${kind}:${name}`)),
+  )
 }
 
 function readObjects(edit: Edit, objects: readonly GivenObject[]): { kind: PartKind; name: string }[] {
@@ -291,7 +294,7 @@ function stagePlanned(world: TemplateWorld, id: string, object: PlannedObject, p
   if (!exists) edit.put(kind, name, world.normalise(kind, name, object.spec))
   note(plan, kind, key, exists ? { ...planned, adopted: true } : planned)
   putProject(edit, id, withUses(projectOf(edit, id), [{ kind, name, owned: true }]))
-  if (exists) leaveDefault(edit, id, new Set([`${kind}:${name}`]))
+  if (exists) takeFromDefault(edit, id, new Set([`${kind}:${name}`]))
 }
 
 /** A part leaves a project, with what is wired of it. */

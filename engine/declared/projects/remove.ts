@@ -193,7 +193,7 @@ export function readPicked(text: string | undefined): string[] | undefined {
 /**
  * Removes the firings of triggers, with their deliveries and what was noted of them, and the runs that
  * are of no other project that is there. Runs that wait or are at work, and those that are examples of an agent, stay;
- * so do the firings of these, which its tests are told of.
+ * so do the firings of these: what they are about, and what its tests are told of.
  * @param triggers ids of the triggers that were deleted
  * @returns how many firings and runs are gone
  */
@@ -203,16 +203,19 @@ export function purgeRecords(
   triggers: readonly number[],
 ): { firings: number; runs: number } {
   const ids = JSON.stringify(triggers)
+  // A run that waits answers each firing that joined it.
   const firings = db
     .prepare<[string]>(
-      `DELETE FROM firings WHERE trigger_id IN (SELECT value FROM json_each(?))
-         AND id NOT IN (SELECT r.firing_id FROM agent_examples e JOIN runs r ON r.id = e.run_id
-                        WHERE r.firing_id IS NOT NULL)`,
+      `WITH staying AS (SELECT id, firing_id FROM runs WHERE ${IS_OPEN} OR id IN (SELECT run_id FROM agent_examples))
+       DELETE FROM firings WHERE trigger_id IN (SELECT value FROM json_each(?))
+         AND id NOT IN (SELECT firing_id FROM staying WHERE firing_id IS NOT NULL)
+         AND id NOT IN (SELECT d.firing_id FROM deliveries d JOIN runs r ON r.id = d.run_id
+                        WHERE d.firing_id IS NOT NULL AND r.${IS_OPEN})`,
     )
     .run(ids).changes
   for (const table of TRIGGER_TABLES)
     db.prepare<[string]>(`DELETE FROM ${table} WHERE trigger_id IN (SELECT value FROM json_each(?))`).run(ids)
-  const isPurged = `state NOT IN ('queued', 'running', 'parked') AND id NOT IN (SELECT run_id FROM agent_examples)
+  const isPurged = `NOT ${IS_OPEN} AND id NOT IN (SELECT run_id FROM agent_examples)
     AND id IN (SELECT run_id FROM run_projects WHERE project = @project)
     AND id NOT IN (SELECT run_id FROM run_projects WHERE project <> @project
       AND project IN (SELECT id FROM projects WHERE state <> 'deleted'))`
@@ -223,6 +226,9 @@ export function purgeRecords(
   const runs = db.prepare<typeof values>(`DELETE FROM runs WHERE ${isPurged}`).run(values).changes
   return { firings, runs }
 }
+
+/** Of a run: it waits or is at work. */
+const IS_OPEN = "state IN ('queued', 'running', 'parked')"
 
 /** What triggers remember of their events beside firings. */
 const TRIGGER_TABLES = [

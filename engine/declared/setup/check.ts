@@ -299,6 +299,8 @@ function withNumbers(wake: PlanWake): PlanWake {
 function checkWake(wake: PlanWake, plan: Plan, world: SetupWorld, report: Report): PlanWake {
   const where = `wakes.${wake.key}`
   heeding(report, where, () => checkName('trigger', wake.name))
+  if (Array.from(wake.description ?? '').length > 160)
+    report(where, 'description has more than 160 characters')
   if (wake.sources.length === 0) report(where, 'it watches nothing: name a source of the plan')
   for (const source of wake.sources)
     if (!plan.watches.some(({ name }) => name === source))
@@ -316,8 +318,9 @@ function checkWake(wake: PlanWake, plan: Plan, world: SetupWorld, report: Report
 
 /** What a trigger of the plan is, as it is declared. */
 function specOf(wake: PlanWake): TriggerSpec {
-  const { sources, filters, key_field, condition, cooldown, window } = wake
+  const { sources, filters, key_field, condition, cooldown, window, description } = wake
   return {
+    ...(description ? { description } : {}),
     // An empty list is told by the plan's own rule, and would hide what else is wrong.
     sources: sources.length ? sources : ['none'],
     condition: documentOf('trigger', { condition }).condition,

@@ -134,9 +134,11 @@ function readLabel(label: unknown): unknown {
 }
 
 function readWake(row: Fields): PlanWake {
+  const description = plainLine(filledIn(row.description))
   return {
     key: plainText(row.key),
     name: filledIn(row.name),
+    ...(description ? { description } : {}),
     sources: [...new Set(textsOf(row.sources))],
     filters: rowsOf(row.filters) as FieldsOf<Filter>[],
     key_field: filledIn(row.key_field),

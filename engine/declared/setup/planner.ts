@@ -370,6 +370,7 @@ const wakes = rows(
   {
     key: text('k1, k2'),
     name: text('Short name with dashes.'),
+    description: text('What wakes it, in plain words that follow "When"; left out: none.'),
     sources: { type: 'array', items: { type: 'string' }, description: 'Names of the sources it watches.' },
     filters: { type: 'array', items: { type: 'object' }, description: '{field, op, value}; all must hold.' },
     key_field: text('Label that is the entity; left out: the primary label.'),

@@ -308,6 +308,7 @@ export function prepareLines(
   let packer: KernelPacker | undefined
   let skewed = 0
   const untimed: Untimed = { count: 0, sample: '' }
+  let tooLong: string | undefined
   const rejected: Rejected[] = []
   const lines: LineReader = (whole, most, read) => {
     const columns = kernel.begin(plan, id, body, whole, most, eventTimeSpan(nowMs))
@@ -323,9 +324,10 @@ export function prepareLines(
         packer.addLine([], [0, 0], lineEnd)
         continue
       }
-      for (const { claimed, unknownTime } of events) {
+      for (const { claimed, unknownTime, tooLong: name } of events) {
         if (claimed !== null) skewed++
         if (unknownTime !== undefined) addUntimed(untimed, unknownTime)
+        tooLong ??= name
       }
       packer.addLine(events, (item as Exclude<typeof item, string>).range, lineEnd)
     }
@@ -351,7 +353,7 @@ export function prepareLines(
   }
   if (!packer) return null
   const { events, learn } = packer.finish(take)
-  return { prepared: { events, rejected: withLines(body, rejected), skewed, untimed }, learn }
+  return { prepared: { events, rejected: withLines(body, rejected), skewed, untimed, tooLong }, learn }
 }
 
 /* The events of one body, packed by the kernel where it can and item by item where it cannot. */

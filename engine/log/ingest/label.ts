@@ -13,6 +13,8 @@ interface ResolvedLabels {
   hasEntity: boolean
   /** Null when there are none. */
   numbers: Record<string, number> | null
+  /** The first label that is left out since its value is too long. */
+  tooLong: string | undefined
 }
 
 /**
@@ -55,7 +57,7 @@ function labelFaults(label: Label): string[] {
   if (label.primary && label.type === 'number') faults.push(': the primary label must be a string')
   if ('const' in label) {
     if (label.type === 'number' && toNumber(label.const) === null) faults.push('.const must be a number')
-    if (label.type !== 'number' && toLabelValue(label.const) === undefined)
+    if (label.type !== 'number' && typeof toLabelValue(label.const) !== 'string')
       faults.push(`.const must have at most ${VALUE_BYTES_MAX} bytes`)
     return faults
   }
@@ -74,20 +76,26 @@ export function compileLabels(labels: readonly Label[]): ResolveLabels {
   return (context, stamped, entityLabel) => {
     const strings: [string, string][] = []
     let numbers: Record<string, number> | null = null
+    let tooLong: string | undefined
     for (const { name, resolve } of compiled) {
       const value = resolve(context)
       if (typeof value === 'string') strings.push([name, value])
+      else if (value === TOO_LONG) tooLong ??= name
       else if (value !== undefined) {
         numbers ??= {}
         numbers[name] = value
       }
     }
-    if (stamped) numbers = addStamped(stamped, strings, numbers)
+    if (stamped)
+      numbers = addStamped(stamped, strings, numbers, (name) => {
+        tooLong ??= name
+      })
     const hasEntity = moveFirst(strings, primary?.name) || moveFirst(strings, entityLabel)
     return {
       strings: strings.length > LABELS_MAX ? strings.slice(0, LABELS_MAX) : strings,
       hasEntity,
       numbers,
+      tooLong,
     }
   }
 }
@@ -96,6 +104,7 @@ function addStamped(
   stamped: Record<string, string | number>,
   strings: [string, string][],
   numbers: Record<string, number> | null,
+  onTooLong: (name: string) => void,
 ): Record<string, number> | null {
   let all = numbers
   for (const [name, given] of Object.entries(stamped)) {
@@ -106,7 +115,8 @@ function addStamped(
       all[name] = given
     } else {
       const value = toLabelValue(given)
-      if (value !== undefined) strings.push([name, value])
+      if (typeof value === 'string') strings.push([name, value])
+      else if (value === TOO_LONG) onTooLong(name)
     }
   }
   return all
@@ -122,7 +132,7 @@ function moveFirst(strings: [string, string][], name: string | undefined): boole
   return true
 }
 
-function compileLabel(label: Label): (context: unknown) => string | number | undefined {
+function compileLabel(label: Label): (context: unknown) => string | number | typeof TOO_LONG | undefined {
   const isNumber = label.type === 'number'
   if ('const' in label) {
     const value = isNumber ? (toNumber(label.const) ?? undefined) : toLabelValue(label.const)
@@ -156,12 +166,18 @@ function toText(value: unknown): string | undefined {
   return typeof value === 'boolean' ? String(value) : undefined
 }
 
-/** The value as it is stored: well-formed, without NUL; undefined when it is empty or too long. */
-function toLabelValue(value: unknown): string | undefined {
+const TOO_LONG = null
+
+/** To the sender. @param name a label that events were to have */
+export const tooLongNotice = (name: string): string =>
+  `values over 1,024 bytes are no labels: events that have one for ${name} are stored without that label.`
+
+/** The value as it is stored: well-formed, without NUL; undefined when it is empty. */
+function toLabelValue(value: unknown): string | typeof TOO_LONG | undefined {
   const text = toText(value)
   if (text === undefined || text === '') return undefined
   // 341 characters are at most 1,023 bytes: the byte count is only needed past that.
-  if (text.length > 341 && Buffer.byteLength(text) > VALUE_BYTES_MAX) return undefined
+  if (text.length > 341 && Buffer.byteLength(text) > VALUE_BYTES_MAX) return TOO_LONG
   return UNSTORABLE.test(text) ? text.replace(UNSTORABLE_ALL, '\ufffd') : text
 }
 

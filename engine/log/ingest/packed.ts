@@ -209,6 +209,8 @@ export interface PreparedEvent {
   claimed: string | null
   /** What the item gave for a time, where it is in no form that is known. */
   unknownTime?: string
+  /** A label that it has a value for which is too long to be one. */
+  tooLong?: string
   /** String labels as [name, value]; the primary one first where `hasEntity`. No duplicate names. */
   strings: [string, string][]
   hasEntity: boolean

@@ -196,7 +196,11 @@ export function compileSource(
     nowMs: number,
   ): PreparedEvent[] =>
     map(item, headers, index).map((event): PreparedEvent => {
-      const { strings, hasEntity, numbers } = resolve(event.context, event.stamped, event.entityLabel)
+      const { strings, hasEntity, numbers, tooLong } = resolve(
+        event.context,
+        event.stamped,
+        event.entityLabel,
+      )
       const { ts, claimed, unknown } = timeOf(event, nowMs)
       return {
         eventType: event.eventType,
@@ -204,6 +208,7 @@ export function compileSource(
         ts,
         claimed,
         ...(unknown === undefined ? {} : { unknownTime: unknown }),
+        ...(tooLong === undefined ? {} : { tooLong }),
         strings,
         hasEntity,
         numbers,
@@ -260,6 +265,8 @@ export interface PreparedBody {
   /** Events whose time was too far off to be used. */
   skewed: number
   untimed: Untimed
+  /** The first label that an event is without since its value is too long. */
+  tooLong: string | undefined
 }
 
 /** Events whose time is in no form that is known, and what the first of them gave. */
@@ -292,6 +299,7 @@ export function prepareBody(
   const refused: Rejected[] = []
   let skewed = 0
   const untimed: Untimed = { count: 0, sample: '' }
+  let tooLong: string | undefined
   let taken = 0
   const map = mapperOf(prepare, call, nowMs, onFault)
   const visit = (item: SplitItem): void => {
@@ -308,12 +316,13 @@ export function prepareBody(
     for (const event of events) {
       if (event.claimed !== null) skewed++
       if (event.unknownTime !== undefined) addUntimed(untimed, event.unknownTime)
+      tooLong ??= event.tooLong
       packer.add(event, item.range)
     }
   }
   const rejected = [...splitBody(body, visit, prepare.projection, undefined, prepare.isSplit), ...refused]
   const inOrder = rejected.sort((a, b) => a.index - b.index)
-  return { events: packer.finish(), rejected: withLines(body, inOrder), skewed, untimed }
+  return { events: packer.finish(), rejected: withLines(body, inOrder), skewed, untimed, tooLong }
 }
 
 /** Counts one more. @param given what it has for a time. */

@@ -93,6 +93,18 @@ it('shows one with its whole note, and marks it handled and no longer', async ()
   })
 })
 
+it('tells of a deleted project, whose findings are read and no longer marked', async () => {
+  const { ran } = await served()
+  const [id = ''] = cellsOf((await ran('findings')).out)[1]!
+  expect((await ran('projects', 'delete', 'Shop')).code).toBe(0)
+  expect(cellsOf((await ran('findings')).out)[1]).toContain('Shop (deleted)')
+  expect((await ran('findings', 'show', id)).out).toContain('project  Shop (deleted)\n')
+  expect(await ran('findings', 'handle', id)).toEqual({
+    ...{ code: 1, out: '' },
+    err: `svc: finding ${id} is of project Shop, which was deleted; restore that to mark it handled, or no longer`,
+  })
+})
+
 it('says what models were used for: in all, by what asked, by provider and by day', async () => {
   const { ran } = await served()
   const [head, ...lines] = cellsOf((await ran('usage')).out)

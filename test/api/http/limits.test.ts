@@ -363,6 +363,14 @@ describe('limits and errors', () => {
       400,
       'colour is not a known field',
     ],
+    ...['whoami', 'capabilities', 'connect', 'connect/skill', 'mcp/tools'].map(
+      (path): (typeof cases)[number] => [
+        `a query of what takes none: ${path}`,
+        () => door.call('GET', `/api/${path}?colour=red`),
+        400,
+        'colour is not a known field',
+      ],
+    ),
     [
       'a Last-Event-ID that is none',
       () => door.call('GET', '/api/tail', undefined, { 'last-event-id': 'x' }),

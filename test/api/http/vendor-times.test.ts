@@ -74,6 +74,37 @@ describe('A6: the time of an event', () => {
     expect((await healthOf('odd')).notice).toBeNull()
   })
 
+  it.each([
+    ['as one body', 'application/json'],
+    ['of lines, read by the kernel or not', 'application/x-ndjson'],
+  ])('and a label that is too long to be one are said in the answer, %s', async (_, type) => {
+    const { url } = await door.source('odd', {
+      event_time_field: 'at',
+      text_template: '{text}',
+      labels: [
+        { name: 'service', field: 'service', primary: true },
+        { name: 'host', field: 'host' },
+      ],
+    })
+    const line = (service: string, host: string, at: string) =>
+      `${JSON.stringify({ service, host, text: 't', at })}\n`
+    const [long, time] = ['x'.repeat(1_025), '2026-09-21T14:13:20Z']
+    const send = async (...lines: string[]) =>
+      (await door.call('POST', url, lines.join(''), { 'content-type': type })).json()
+    expect(await send(line('a', 'x'.repeat(1_024), time))).not.toHaveProperty('notice')
+    const notice =
+      'values over 1,024 bytes are no labels: events that have one for service are stored without that label.'
+    expect(await send(line('a', 'h', time), line(long, 'h', time))).toMatchObject({ ingested: 2, notice })
+    const odd = await send(line(long, long, 'yesterday'))
+    expect(odd.notice).toMatch(/^times such as "yesterday" were not understood: .*without that label\.$/)
+    expect((await rowsOf('odd')).map(({ labels }) => labels.host)).toEqual([
+      'x'.repeat(1_024),
+      'h',
+      'h',
+      undefined,
+    ])
+  })
+
   it('of a long NDJSON body is told in one sum', async () => {
     const { url } = await door.source('long', { event_time_field: 'at' })
     const lines = `{"at":"soon","pad":"${'x'.repeat(100)}"}\n`.repeat(60_000)

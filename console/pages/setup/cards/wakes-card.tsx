@@ -197,8 +197,10 @@ function WakeDialog({
   )
 }
 
-function specOf({ sources, filters, key_field, condition, cooldown, window: shown }: PlanWake) {
+function specOf(wake: PlanWake) {
+  const { description, sources, filters, key_field, condition, cooldown, window: shown } = wake
   return {
+    ...(description ? { description } : {}),
     sources,
     filters,
     key_field,
@@ -210,10 +212,12 @@ function specOf({ sources, filters, key_field, condition, cooldown, window: show
 
 /** What the form says; its numbers are those of the text, so the knobs are read anew. */
 function wakeOf(after: Record<string, unknown>): Partial<PlanWake> {
-  const { sources, filters, key_field, condition, cooldown, emit } = after as Partial<PlanWake> & {
-    emit?: { context_window?: string | null } | null
-  }
+  const { description, sources, filters, key_field, condition, cooldown, emit } =
+    after as Partial<PlanWake> & {
+      emit?: { context_window?: string | null } | null
+    }
   return {
+    description: description ?? '',
     sources: sources ?? [],
     filters: filters ?? [],
     key_field: key_field ?? '',

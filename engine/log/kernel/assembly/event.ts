@@ -136,7 +136,9 @@ function labelAtPlan(i: u32): u32 {
   if (field < 0) return labelOf(labelName(i), labelConst(i), labelConstSize(i))
   const kind = look(field)
   if (kind === OTHERWISE) return OTHERWISE_LABEL
-  if (kind !== PLAIN || valueSize === 0 || valueSize > VALUE_BYTES_MAX) return 0
+  if (kind !== PLAIN || valueSize === 0) return 0
+  // The sender is told of a value that is too long.
+  if (valueSize > VALUE_BYTES_MAX) return OTHERWISE_LABEL
   return labelOf(labelName(i), valueAt, valueSize)
 }
 

@@ -128,6 +128,38 @@ describe('what a project’s summary says', () => {
     expect((await engine.listRuns({ limit: 10, offset: 0 })).total).toBe(0)
   })
 
+  it('leaves a run that is at work, with the firing it is about, and what it finds is read afterwards', async () => {
+    const { engine, models, post, settled, firings, other } = await open()
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    models.reply('m1', () => conclude({ outcome: 'no_op' }))
+    const asked = new Promise<void>((resolve) => {
+      models.reply('m2', () => {
+        resolve()
+        return { ...conclude({ summary: 'The disk is full.' }), delayUntil: held }
+      })
+    })
+    const theirs = { name: 'theirs', sources: ['app'], condition: { event: 'any' as const }, cooldown: '1s' }
+    await engine.createTrigger({ ...theirs, project: other }, BY)
+    const wakes = [{ trigger: 'theirs', agent: 'digger', enabled: true }]
+    await engine.wireProject(other, { wakes, handoffs: [] }, BY)
+    await post({ service: 'a', msg: 'it broke' })
+    await asked
+    const how = { purgeEvents: true, picked: 'trigger:theirs' }
+    expect(await engine.deleteProject(other, how, BY)).toMatchObject({ purged_firings: 0, purged_runs: 0 })
+    release()
+    const run = (await settled()).find(({ agent }) => agent === 'digger')!
+    expect(run).toMatchObject({ status: 'succeeded', outcome: 'finding' })
+    expect(await firings()).toContainEqual(
+      expect.objectContaining({ trigger: 'theirs', dispatch_id: run.dispatch_id }),
+    )
+    expect((await engine.allFindings({ limit: 10 })).findings).toMatchObject([
+      { project: { id: other, deleted: true }, result: { id: run.id } },
+    ])
+  })
+
   it('leaves the examples of an agent that stays, with the firing its tests are told of', async () => {
     const { engine, models, post, settled, firings, other } = await open()
     models.reply('m1', () => conclude({ outcome: 'no_op' }))

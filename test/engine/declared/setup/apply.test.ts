@@ -86,6 +86,20 @@ it('refuses a faulty plan with all its problems, and makes nothing', async () =>
   await expect(apply(world, proposal(), id)).rejects.toMatchObject({ code: 'wrong_state' })
 })
 
+it('keeps what is said of a trigger, whose sentence in the plan goes on to tell its condition', async () => {
+  const world = await open()
+  const said = { ...proposal().wakes[0], description: 'the gateway  fails\nfor customers' }
+  const description = 'the gateway fails for customers'
+  const { plan } = await apply(world, proposal({ wakes: [said] }))
+  const sentence = expect.stringContaining('at least 5 within 10 min on gateway')
+  expect(plan.wakes).toMatchObject([{ description, sentence }])
+  const triggers = await world.engine.listTriggers()
+  expect(triggers.map((trigger) => trigger.description)).toContain(description)
+  await expect(
+    apply(world, proposal({ wakes: [{ ...said, description: 'no '.repeat(55) }] })),
+  ).rejects.toMatchObject({ code: 'faulty_plan', message: expect.stringContaining('160 characters') })
+})
+
 it('gives what is new names of its own, and uses what is there', async () => {
   const world = await open()
   await apply(world)

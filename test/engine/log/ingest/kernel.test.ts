@@ -89,8 +89,8 @@ class BothWays {
     const body = Buffer.from(text)
     const read = prepareLines(this.kernel, { id: 7, plan: plan!, projection }, body, { map, nowMs: NOW })
     if (!read) return null
-    const { events, rejected, skewed } = read.prepared
-    const result = { events: unpacked(events, this.numbers), rejected, skewed }
+    const { events, rejected, skewed, tooLong } = read.prepared
+    const result = { events: unpacked(events, this.numbers), rejected, skewed, tooLong }
     const ids = events.newLabels.map(([name, value]) => (stored ? this.numbers.idOf(name, value) : 0))
     this.kernel.learn(read.learn, Uint32Array.from(ids))
     return result
@@ -115,14 +115,14 @@ class BothWays {
 
   byItem(text: string): unknown {
     const parts = { known: this.known, onFault }
-    const { events, rejected, skewed } = prepareBody(
+    const { events, rejected, skewed, tooLong } = prepareBody(
       { id: 7, prepare: this.prepare },
       Buffer.from(text),
       {},
       NOW,
       parts,
     )
-    return { events: unpacked(events, this.numbers), rejected, skewed }
+    return { events: unpacked(events, this.numbers), rejected, skewed, tooLong }
   }
 }
 
@@ -299,6 +299,16 @@ describe('lines the kernel reads', () => {
       { numRuns: longOr(300, 100) },
     )
   })
+})
+
+it('tells of a value that is too long for a label, which is read item by item', () => {
+  const labels = [{ name: 'host', field: 'host' }]
+  const config = { event_type: 'app.line', text_template: '{msg}', labels }
+  const ways = new BothWays(new Kernel(), new Numbers(), config)
+  const item = (host: string) => `${JSON.stringify({ msg: 'it broke', host })}\n`
+  const text = item('x'.repeat(1_024)) + item('x'.repeat(1_025)) + item('web-1')
+  expect(ways.byKernel(text)).toEqual(ways.byItem(text))
+  expect(ways.byKernel(text)).toMatchObject({ tooLong: 'host' })
 })
 
 describe('a body with more than the kernel keeps', () => {

@@ -39,14 +39,21 @@ describe('a string label', () => {
     ['an object', { a: 1 }],
     ['a list', ['a']],
     ['a number past all doubles', JSON.parse('1e400')],
-    ['1,025 bytes', 'x'.repeat(1_025)],
-    ['1,026 bytes in 513 characters', 'é'.repeat(513)],
   ])('of %s is omitted', (_what, value) => {
     expect(resolve([{ name: 'x', field: 'x' }], { x: value })).toEqual({
       strings: [],
       hasEntity: false,
       numbers: null,
     })
+  })
+
+  it.each([
+    ['1,025 bytes', 'x'.repeat(1_025)],
+    ['1,026 bytes in 513 characters', 'é'.repeat(513)],
+  ])('of %s is omitted and named, a stamped one too', (_what, value) => {
+    const omitted = { strings: [], hasEntity: false, numbers: null, tooLong: 'x' }
+    expect(resolve([{ name: 'x', field: 'x' }], { x: value })).toEqual(omitted)
+    expect(compileLabels([])({}, { x: value }, 'x')).toEqual(omitted)
   })
 
   it('can be a constant, a number among them', () => {
