@@ -127,7 +127,7 @@ describe('a notification of Alertmanager', () => {
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify([ruled]),
         }),
-      ).toMatchObject({ status: 202 })
+      ).toMatchObject({ status: 200 })
     const stored = await call<{ text: string }[]>('GET', '/api/sources/alerts/events?limit=10')
     expect(stored.body.map(({ text }) => text).sort()).toEqual([
       'FIRING: HighLatency',
