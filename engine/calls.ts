@@ -82,6 +82,8 @@ export interface IngestCall {
   body: Uint8Array
   /** The bytes on the wire, where they differ from `body` (gzip): a signature covers these. */
   wireBody?: Uint8Array
+  /** Why the bytes on the wire could not be unpacked: they are refused with it, and that is told on their source. */
+  unreadable?: { code: 'unsupported_media' | 'invalid' | 'too_large'; detail: string }
   /** Lower-case headers; only needed when the route `wantsHeaders`. */
   headers?: Record<string, string>
   /** X-SVC-Bypass-Cooldown, honoured: wakes triggers even inside cooldown. */

@@ -11737,10 +11737,11 @@ export interface IncidentsBulk {
   /** Text of a note, for whoever reads the incident. */
   text?: string
 }
-/** A form as GitHub sends it: the event as JSON text. */
+/** A form: the event as JSON text in payload, as GitHub sends it, or else in its fields. */
 export interface IngestForm {
-  /** The event. */
-  payload: string
+  /** The event, as JSON. */
+  payload?: string
+  [k: string]: string | undefined
 }
 /** Body of POST /api/inspect. */
 export interface InspectRequest {

@@ -219,6 +219,7 @@ export class Pipeline {
   /** @throws SvcError */
   private bodyOf(call: InnerCall, source: LiveSource, now: number): PreparedBody {
     const { labels, onFault } = this.parts
+    if (call.unreadable) fail(call.unreadable.code, call.unreadable.detail)
     const prepare = call.practice ? practised(source.prepare!) : source.prepare!
     if (call.prepared?.revision !== source.revision)
       return prepareBody({ id: source.id, prepare }, itemsOf(call), call, now, {

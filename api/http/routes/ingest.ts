@@ -136,6 +136,7 @@ async function ingested(
   const wire = request.body ?? []
   const given = Array.isArray(wire) ? await wholeOf(request, wire, bodies) : null
   const known = auth.ingestRoute((request.params as { key: string }).key)
+  if (given?.unreadable) return refuseUnreadable(request, known, given, engine)
   const route = known ?? (await selfMade(request, given?.body ?? [], doors))
   if (!route) return reply.code(202).send({ ingested: 0 })
   answerVerification(request, reply, route)
@@ -152,6 +153,8 @@ async function ingested(
         ? await ingestSns(engine, given, call, route.signed)
         : await engine.ingest({ ...call, ...given })
       : await ingestStream(engine, held(streamOf(wire as IncomingMessage), request, streams), call, isGood)
+  // vmalert takes no other answer of an Alertmanager than 200.
+  if (request.originalUrl !== request.url) return reply.code(200).send(result)
   return answerSender(reply, result, wanted, clock.now())
 }
 
@@ -245,7 +248,7 @@ function ingestStream(
 /** Of Amazon SNS: stored where its signature holds, and a subscription is confirmed then; what fails, SNS sends again. */
 async function ingestSns(
   engine: Doors['engine'],
-  given: Awaited<ReturnType<typeof wholeOf>>,
+  given: WholeBody,
   call: Omit<IngestPost, 'body'>,
   isSigned: boolean,
 ): Promise<IngestResult> {
@@ -274,18 +277,46 @@ async function selfMade(
   return auth.ingestRoute(SELF_MADE) ?? null
 }
 
-/** @throws SvcError unsupported_media, invalid, too_large */
+/** A body that is held, whole. */
+type WholeBody = Pick<IngestPost, 'body' | 'wireBody' | 'unreadable'>
+
+/** @throws SvcError invalid, of a form */
 async function wholeOf(
   request: FastifyRequest,
   parts: readonly Buffer[],
   bodies: BodyBudget,
-): Promise<{ body: Uint8Array | readonly Uint8Array[]; wireBody?: Buffer }> {
-  const inflated = await decode(request.headers['content-encoding'], parts, (bytes) =>
-    bodies.hold(request.raw, bytes),
-  )
+): Promise<WholeBody> {
+  let inflated: Awaited<ReturnType<typeof decode>>
+  try {
+    inflated = await decode(request.headers['content-encoding'], parts, (bytes) =>
+      bodies.hold(request.raw, bytes),
+    )
+  } catch (error) {
+    return asUnreadable(error, parts)
+  }
   const given = inflated ?? { body: parts }
   if (isEmptyCloudEvent(request, given.body)) return { body: Buffer.from('{}'), wireBody: Buffer.alloc(0) }
   return formPayload(request, given.body, inflated?.wireBody) ?? given
+}
+
+/** What could not be unpacked, for its source to tell. @throws the error, where it is not of the body */
+function asUnreadable(error: unknown, parts: readonly Buffer[]): WholeBody {
+  if (!(error instanceof SvcError)) throw error
+  const { code, message: detail } = error
+  if (code !== 'unsupported_media' && code !== 'invalid' && code !== 'too_large') throw error
+  return { body: Buffer.alloc(0), wireBody: Buffer.concat(parts), unreadable: { code, detail } }
+}
+
+/** Senders of logs look at no answer: what is wrong with their bodies is told on their source, as of all that is refused. */
+async function refuseUnreadable(
+  request: FastifyRequest,
+  route: IngestRoute | undefined,
+  given: WholeBody,
+  engine: Doors['engine'],
+): Promise<never> {
+  if (route) await engine.ingest({ ...callOf(request, route), ...given })
+  const { code, detail } = given.unreadable!
+  return fail(code, detail)
 }
 
 /** In binary mode a CloudEvent is in its headers, and data may be absent (CloudEvents HTTP binding 1.0.2, section 3.1). */
@@ -294,10 +325,15 @@ const isEmptyCloudEvent = ({ headers }: FastifyRequest, body: Uint8Array | reado
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 const FORM_FIELD = 'payload='
+/** A form as it is written: no JSON, and no text that merely has an equals sign. */
+const FORM = /^[\w.%+[\]*-]+=[^\s"{}<>]*\r?\n?$/
+/** One event is in it. */
+const FORM_BYTES_MAX = 1024 * 1024
 
 /**
- * The JSON in the form field `payload`, as GitHub sends it where its webhook's content type is left as it is;
- * null for all else, so that JSON under this type, which curl sends, stays JSON.
+ * A form as JSON: what is in its field `payload`, as GitHub sends it where its webhook's content type is left as it is, and
+ * else an object of its fields, as the HTTPHandler of Python sends a line of a log. Null for all else, so that JSON under
+ * this type, which curl sends, stays JSON.
  * @param wireBody what a signature covers, if that is not `body`. @throws SvcError invalid
  */
 function formPayload(
@@ -307,10 +343,24 @@ function formPayload(
 ): { body: Buffer; wireBody: Buffer } | null {
   if (typeOf(request) !== FORM_TYPE) return null
   const form = body instanceof Uint8Array ? Buffer.from(body) : Buffer.concat(body)
-  if (form.toString('latin1', 0, FORM_FIELD.length) !== FORM_FIELD) return null
-  const payload = new URLSearchParams(form.toString()).get('payload')
+  const isPayload = form.toString('latin1', 0, FORM_FIELD.length) === FORM_FIELD
+  const text = isPayload || form.length <= FORM_BYTES_MAX ? form.toString().trimEnd() : ''
+  if (!isPayload && !FORM.test(text)) return null
+  const fields = new URLSearchParams(text)
+  const payload = isPayload ? fields.get('payload') : JSON.stringify(objectOfForm(fields))
   if (!payload) fail('invalid', 'the form field payload is empty; send it as application/json')
   return { body: Buffer.from(payload), wireBody: wireBody ?? form }
+}
+
+/** A field that comes several times is a list. */
+function objectOfForm(fields: URLSearchParams): Record<string, string | string[]> {
+  const values = new Map<string, string[]>()
+  for (const [name, value] of fields) {
+    const before = values.get(name)
+    if (before) before.push(value)
+    else values.set(name, [value])
+  }
+  return Object.fromEntries([...values].map(([name, of]) => [name, of.length > 1 ? of : of[0]!]))
 }
 
 export const typeOf = ({ headers }: Pick<FastifyRequest, 'headers'>): string =>

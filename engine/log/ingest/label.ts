@@ -1,7 +1,7 @@
 /**
  * Labels of an event (SPEC.md, Sources and labels 2): each is a constant or a payload field, the
  * primary one is the entity key, number labels can be aggregated. An absent value makes no label. A
- * field's value is read as text, then rewritten by pattern, then by map, then typed.
+ * field's value is read as text, then rewritten by pattern, then by map, then typed; spaces around it are not part of it.
  */
 import type { Label } from '../../../schemas/types.ts'
 import { compileReplace, patternFault } from '../../model/pattern.ts'
@@ -57,8 +57,11 @@ function labelFaults(label: Label): string[] {
   if (label.primary && label.type === 'number') faults.push(': the primary label must be a string')
   if ('const' in label) {
     if (label.type === 'number' && toNumber(label.const) === null) faults.push('.const must be a number')
-    if (label.type !== 'number' && typeof toLabelValue(label.const) !== 'string')
-      faults.push(`.const must have at most ${VALUE_BYTES_MAX} bytes`)
+    if (label.type !== 'number') {
+      const value = toLabelValue(label.const)
+      if (value === undefined) faults.push('.const is blank')
+      if (value === TOO_LONG) faults.push(`.const must have at most ${VALUE_BYTES_MAX} bytes`)
+    }
     return faults
   }
   if (label.pattern !== undefined) {
@@ -145,7 +148,7 @@ function compileLabel(label: Label): (context: unknown) => string | number | typ
   return (context) => {
     let value = toText(read(context))
     if (value !== undefined && replace) value = replace(value)
-    if (value !== undefined && map) value = map.get(value) ?? value
+    if (value !== undefined && map) value = map.get(value) ?? map.get(withoutSpaces(value)) ?? value
     if (value === undefined) return undefined
     return isNumber ? (toNumber(value) ?? undefined) : toLabelValue(value)
   }
@@ -172,14 +175,29 @@ const TOO_LONG = null
 export const tooLongNotice = (name: string): string =>
   `values over 1,024 bytes are no labels: events that have one for ${name} are stored without that label.`
 
-/** The value as it is stored: well-formed, without NUL; undefined when it is empty. */
+/**
+ * The value as it is stored: without spaces around it, of which nobody sees that they make it another, well-formed, without
+ * NUL; undefined when it is empty.
+ */
 function toLabelValue(value: unknown): string | typeof TOO_LONG | undefined {
-  const text = toText(value)
-  if (text === undefined || text === '') return undefined
+  const given = toText(value)
+  if (given === undefined || given === '') return undefined
+  const text = withoutSpaces(given)
+  if (text === '') return undefined
   // 341 characters are at most 1,023 bytes: the byte count is only needed past that.
   if (text.length > 341 && Buffer.byteLength(text) > VALUE_BYTES_MAX) return TOO_LONG
   return UNSTORABLE.test(text) ? text.replace(UNSTORABLE_ALL, '\ufffd') : text
 }
+
+/** Without spaces, tabs and line ends of ASCII around it: what the kernel finds at one look at each end. */
+function withoutSpaces(text: string): string {
+  let [from, to] = [0, text.length]
+  while (from < to && SPACES.has(text.charCodeAt(from))) from++
+  while (to > from && SPACES.has(text.charCodeAt(to - 1))) to--
+  return from === 0 && to === text.length ? text : text.slice(from, to)
+}
+
+const SPACES: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20])
 
 // Half a surrogate pair has no UTF-8 form: two values that differ in memory would be one when stored.
 const UNSTORABLE = /[\0\p{Surrogate}]/u

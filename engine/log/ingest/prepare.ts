@@ -76,7 +76,7 @@ function isFlat({ fields, labels: planned, text }: FlatPlan, labels: readonly La
     (label) =>
       label.type !== 'number' &&
       ('const' in label
-        ? PRINTABLE.test(String(label.const)) && label.const !== ''
+        ? PRINTABLE.test(String(label.const)) && /^\S(?:.*\S)?$/.test(String(label.const))
         : !label.pattern && !label.map),
   )
   const bytes = [
@@ -195,7 +195,7 @@ export function compileSource(
     index: number,
     nowMs: number,
   ): PreparedEvent[] =>
-    map(item, headers, index).map((event): PreparedEvent => {
+    map(item, headers, index, nowMs).map((event): PreparedEvent => {
       const { strings, hasEntity, numbers, tooLong } = resolve(
         event.context,
         event.stamped,

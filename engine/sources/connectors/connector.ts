@@ -80,13 +80,13 @@ interface ConnectorBase {
 /** A connector whose items are mapped to events: those that are pushed and those that polls bring alike. */
 export interface MappingConnector extends ConnectorBase {
   /**
-   * Compiles a validated config (secrets opened) into the function that maps items.
+   * Compiles a validated config (secrets opened) into the function that maps items. Its `nowMs` is epoch ms: when the item came.
    * @param source name of the source, where there is one.
    */
   compile(
     config: Record<string, unknown>,
     source?: string,
-  ): (item: Item, headers: Record<string, string> | undefined, index: number) => MappedEvent[]
+  ): (item: Item, headers: Record<string, string> | undefined, index: number, nowMs?: number) => MappedEvent[]
   /** Every field that mapping looks up, as `lookup` takes them; absent or null: it looks at all. */
   fields?(config: Record<string, unknown>): string[] | null
   /** Whether an item is split into parts: each of them is bounded as an item is, and the item may be longer. */

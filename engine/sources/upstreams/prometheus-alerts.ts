@@ -9,6 +9,7 @@ import { countWords } from '../../../schemas/plain-words.ts'
 import type { AlertmanagerConfig, Label, PrometheusAlertsConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { isLabelName, oneLine } from '../../log/ingest/label.ts'
+import { parseEventTime } from '../../log/ingest/time.ts'
 import { isObject } from '../../model/merge.ts'
 import {
   ENTITY_SHARE,
@@ -19,6 +20,7 @@ import {
   type Polled,
   type PushConnector,
   type Reach,
+  scalar,
   UpstreamError,
 } from '../connectors/connector.ts'
 import { upstreamFaults } from '../connectors/upstream.ts'
@@ -431,6 +433,7 @@ export const alertmanager: PushConnector = {
     { name: 'status', help: 'firing or resolved; a label of each event.' },
     { name: 'severity', help: 'Its label severity; all its labels are labels of the event.' },
     { name: 'annotations.summary', help: 'What its rule says of it.' },
+    { name: 'envelope.receiver', help: 'Receiver of Alertmanager that its notification went to.' },
   ],
   validate: (config) => {
     const { key_label: key } = config as AlertmanagerConfig
@@ -441,20 +444,39 @@ export const alertmanager: PushConnector = {
     `Name ${path} as the url of a webhook receiver in alertmanager.yml; the first alert shows here.`,
 }
 
-function compileNotifications({ key_label: key }: AlertmanagerConfig): (item: Item) => MappedEvent[] {
+function compileNotifications({
+  key_label: key,
+}: AlertmanagerConfig): (
+  item: Item,
+  headers: Record<string, string> | undefined,
+  index: number,
+  nowMs?: number,
+) => MappedEvent[] {
   const keys = key === undefined ? KEYS : [key, ...KEYS]
-  return (item) => {
+  return (item, _headers, _index, nowMs = 0) => {
     const { alerts } = objectOf(item.value)
+    const whole = item.whole()
     // A list of alerts comes as items of their own.
     if (!Array.isArray(alerts))
-      return isAlert(item.value) ? [eventOf(item.value, keys)] : fail('invalid', NO_ALERT)
-    const events = alerts.filter(isAlert).map((alert) => eventOf(alert, keys))
+      return isAlert(item.value)
+        ? [eventOf(item.value, whole, undefined, keys, nowMs)]
+        : fail('invalid', NO_ALERT)
+    const { alerts: written, ...around } = objectOf(whole)
+    const envelope = Object.fromEntries(
+      ENVELOPE.flatMap((name) => (name in around ? [[name, around[name]]] : [])),
+    )
+    const events = alerts.flatMap((alert, i) =>
+      isAlert(alert) ? [eventOf(alert, (written as unknown[])[i], envelope, keys, nowMs)] : [],
+    )
     const others = alerts.length - events.length
     if (others > 0 && events.length === 0) fail('invalid', NO_ALERT_IN)
     for (let n = 0; n < others; n++) item.refuse?.(NO_ALERT_IN)
     return events
   }
 }
+
+/** What a notification says beside its alerts; the rest of it repeats what they have in common. */
+const ENVELOPE = ['receiver', 'groupKey', 'groupLabels', 'externalURL']
 
 const NO_ALERT =
   'is no alert: what is expected is a notification of Alertmanager, with a list of alerts, or an alert, an object with labels'
@@ -464,34 +486,62 @@ const NO_ALERT_IN = 'holds in alerts what is no alert: each is an object with la
 const isAlert = (value: unknown): value is Record<string, unknown> =>
   isObject(value) && isObject(value.labels)
 
-function eventOf(alert: Record<string, unknown>, keys: readonly string[]): MappedEvent {
+/**
+ * @param written the same alert, to be written as JSON.
+ * @param envelope of its notification; undefined where it came alone or in a list.
+ */
+function eventOf(
+  alert: Record<string, unknown>,
+  written: unknown,
+  envelope: Record<string, unknown> | undefined,
+  keys: readonly string[],
+  nowMs: number,
+): MappedEvent {
   const labels = labelsOf(alert.labels)
   const annotations = labelsOf(alert.annotations)
-  const { status = 'firing', startsAt, endsAt, fingerprint, generatorURL } = alert
-  const state = String(status)
+  const { startsAt, endsAt } = alert
+  const status = stateOf(alert, nowMs)
   const name = labels.alertname || 'alert'
-  const time = state === 'resolved' ? endsAt : startsAt
-  const about = annotations.summary || annotations.description
-  const { alertname, ...others } = namesOnly(labels)
+  const time = status === RESOLVED ? endsAt : startsAt
+  const about = annotations.summary || annotations.description || annotations.message
+  const { alertname, ...others } = underNames(labels)
   const named: SeriesLabels = alertname ? { alertname } : {}
   const entity =
     keys.find((label) => labels[label] && isLabelName(label)) ??
     [...Object.keys(others).filter((label) => !BESIDE.has(label)), ...Object.keys({ ...named, ...others })][0]
-  const payload = { labels, annotations, status: state, startsAt, endsAt, fingerprint, generatorURL }
+  const around = envelope && Object.keys(envelope).length > 0 ? { envelope } : {}
+  // Rulers that post alerts themselves send no fingerprint: an alert is its labels.
+  const own = scalar(alert.fingerprint) || (startsAt === undefined ? undefined : fingerprintOf(labels))
   return {
     eventType: oneLine(name, EVENT_TYPE_MAX),
-    text: oneLine(`${state.toUpperCase()}: ${name}${about ? ` · ${about}` : ''}`, TEXT_MAX),
+    text: oneLine(`${status.toUpperCase()}: ${name}${about ? ` · ${about}` : ''}`, TEXT_MAX),
     ...(typeof time === 'string' ? { eventTime: time } : {}),
-    context: { ...labels, ...payload },
-    stamped: { ...others, ...(entity === 'alertname' ? named : {}), status: state },
+    context: { ...labels, ...alert, labels, annotations, status, ...around },
+    stamped: { ...others, ...(entity === 'alertname' ? named : {}), status },
     ...(entity === undefined ? {} : { entityLabel: entity }),
     // A notification is sent again while its alerts last, and again where it was not answered.
-    ...(typeof fingerprint === 'string' && fingerprint
-      ? { dedupeKey: `${fingerprint}:${state}:${startsAt}` }
-      : {}),
-    raw: Buffer.from(JSON.stringify(payload)),
+    ...(own ? { dedupeKey: `${own}:${status}:${startsAt}` } : {}),
+    raw: Buffer.from(JSON.stringify({ ...objectOf(written), status: alert.status ?? status, ...around })),
   }
 }
 
-const namesOnly = (labels: SeriesLabels): SeriesLabels =>
-  Object.fromEntries(Object.entries(labels).filter(([name]) => isLabelName(name)))
+const RESOLVED = 'resolved'
+
+/**
+ * As a notification says it. An alert that Prometheus, vmalert or the ruler of Loki or Mimir posts, as to Alertmanager
+ * itself, says no more than its end: ahead while it fires, past once it is resolved.
+ */
+function stateOf({ status, endsAt }: Record<string, unknown>, nowMs: number): string {
+  if (typeof status === 'string') return status
+  const { ts } = parseEventTime(endsAt, nowMs)
+  return ts !== null && ts <= nowMs ? RESOLVED : 'firing'
+}
+
+/** Labels under names that labels may have: since Prometheus 3 there are such as `service.name`. */
+function underNames(labels: SeriesLabels): SeriesLabels {
+  const named = Object.entries(labels).filter(([name]) => isLabelName(name))
+  const others = Object.entries(labels)
+    .map(([name, value]): [string, string] => [name.replaceAll(/[^A-Za-z0-9_]+/g, '_').slice(0, 64), value])
+    .filter(([name]) => isLabelName(name))
+  return { ...Object.fromEntries(others), ...Object.fromEntries(named) }
+}

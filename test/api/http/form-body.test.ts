@@ -54,6 +54,37 @@ describe('a form-encoded delivery of GitHub', () => {
     expect((await door.call('POST', url, '{"a":1}', { 'content-type': FORM })).json()).toMatchObject({
       ingested: 1,
     })
+    for (const text of ['a b=c', 'a=1 is not b', '=x', '"a=b', '{"a":"=', 'a'])
+      expect((await door.call('POST', url, text, { 'content-type': FORM })).status).toBe(400)
+    await door.close()
+  })
+
+  it('is an event of its fields else, as the HTTPHandler of Python sends a line', async () => {
+    const door = await openDoor()
+    const { url } = await door.source('app', {
+      ...{ event_type_field: 'levelname', event_time_field: 'created', text_template: '{msg}' },
+      labels: [{ name: 'logger', field: 'name', primary: true }],
+    })
+    const created = String(Date.parse('2026-11-20T11:59:00.500Z') / 1000)
+    const line = `name=shop.cart&msg=%C3%BCber+2+s%0Aline+2&levelname=ERROR&created=${created}&tag=a&tag=b`
+    const headers = { 'content-type': FORM }
+    expect((await door.call('POST', url, `${line}&__proto__=x\n`, headers)).json()).toMatchObject({
+      ingested: 1,
+    })
+    const request = { selector: { logger: 'shop.cart' }, include_payload: true }
+    const { rows } = (await door.call('POST', '/read', request)).json() as unknown as {
+      rows: Record<string, unknown>[]
+    }
+    expect(rows).toEqual([
+      expect.objectContaining({
+        event_type: 'ERROR',
+        text: 'über 2 s line 2',
+        event_time: new Date(Number(created) * 1000).toISOString(),
+      }),
+    ])
+    expect(JSON.stringify(rows[0]!.raw)).toBe(
+      `{"name":"shop.cart","msg":"über 2 s\\nline 2","levelname":"ERROR","created":"${created}","tag":["a","b"],"__proto__":"x"}`,
+    )
     await door.close()
   })
 })
@@ -86,21 +117,27 @@ describe('a body that is no JSON', () => {
   it('is counted and told on its source, and by Discover, until the config changes', async () => {
     const door = await openDoor()
     const { url } = await door.source('app')
-    const form = await door.call('POST', url, 'a=b&c=d', { 'content-type': FORM })
+    const form = await door.call('POST', url, 'a=b&c=d', { 'content-type': 'text/plain' })
     expect([form.status, (form.json() as { detail: string }).detail]).toEqual([
       400,
       'the body is neither JSON nor NDJSON: it is not valid JSON at byte 0; it looks like a form (a=b&c=d): send JSON, such as {"a":"b"}',
     ])
     expect((await door.call('POST', url, gzipSync('{"a":1}'))).status).toBe(400)
     expect((await door.call('POST', url, 'a\nb')).status).toBe(400)
+    // As a sender of GELF does; and what is not what its header says.
+    for (const [encoding, status] of [
+      ['gzip,deflate', 415],
+      ['gzip', 400],
+    ] as const)
+      expect((await door.call('POST', url, '{"a":1}', { 'content-encoding': encoding })).status).toBe(status)
     expect(await said(door)).toEqual({
-      rejected: 4,
-      notice: expect.stringMatching(/^3 bodies were refused, .* the first because .* like a form/),
+      rejected: 6,
+      notice: expect.stringMatching(/^5 bodies were refused, .* the first because .* like a form/),
       events_total: 0,
     })
     const found = await door.call('POST', '/api/sources/discover', { connector: 'webhook', name: 'app' })
     expect((found.json() as { detail: string }).detail).toMatch(
-      /^nothing is stored yet: .* 3 bodies were refused/,
+      /^nothing is stored yet: .* 5 bodies were refused/,
     )
     await door.call('PUT', '/api/sources/app', {
       ...{ name: 'app', connector: 'webhook', config: { event_type: 'x' } },
@@ -109,7 +146,7 @@ describe('a body that is no JSON', () => {
     // Its sender is answered with 202, and may look no further.
     expect((await door.call('POST', url, '{"a":1}\n{"a":')).status).toBe(202)
     expect(await said(door)).toEqual({
-      rejected: 5,
+      rejected: 7,
       notice: '1 body was refused, whole or in part, because item 1: is not valid JSON at byte 5.',
       events_total: 1,
     })

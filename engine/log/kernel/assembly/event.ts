@@ -33,6 +33,7 @@ const TYPE_NAME: u32 = 1
 const VALUE_BYTES_MAX: usize = 1024
 const TYPE_BYTES_MAX: usize = 200
 const TEXT_BYTES_MAX: usize = 4096
+const SPACE: u8 = 0x20
 
 let events: u32 = 0
 let labelsUsed: u32 = 0
@@ -137,7 +138,8 @@ function labelAtPlan(i: u32): u32 {
   const kind = look(field)
   if (kind === OTHERWISE) return OTHERWISE_LABEL
   if (kind !== PLAIN || valueSize === 0) return 0
-  // The sender is told of a value that is too long.
+  // Spaces around it are the caller's to take off, and the sender is told of a value that is too long.
+  if (load<u8>(valueAt) <= SPACE || load<u8>(valueAt + valueSize - 1) <= SPACE) return OTHERWISE_LABEL
   if (valueSize > VALUE_BYTES_MAX) return OTHERWISE_LABEL
   return labelOf(labelName(i), valueAt, valueSize)
 }

@@ -18,7 +18,9 @@ const one = (value: unknown, more: Partial<Label> = {}) => {
 describe('a string label', () => {
   it.each([
     ['text', 'checkout', 'checkout'],
-    ['space around', ' a ', ' a '],
+    ['spaces around', ' \ta b\r\n', 'a b'],
+    ['1,024 bytes and spaces', ` ${'x'.repeat(1_024)} `, 'x'.repeat(1_024)],
+    ['a space that is not one of ASCII', '\u00a0a', '\u00a0a'],
     ['a whole number', 500, '500'],
     ['a number', 1.5, '1.5'],
     ['a large number', 1e21, '1e+21'],
@@ -36,6 +38,7 @@ describe('a string label', () => {
     ['null', null],
     ['nothing', undefined],
     ['empty text', ''],
+    ['spaces', ' \n '],
     ['an object', { a: 1 }],
     ['a list', ['a']],
     ['a number past all doubles', JSON.parse('1e400')],
@@ -79,6 +82,9 @@ describe('a string label', () => {
     expect(one(12, { map: { '12': 'twelve' } })).toBe('twelve')
     expect(one('constructor', { map: { a: 'b' } })).toBe('constructor')
     expect(one('a1', { pattern: '\\d' })).toBe('a')
+    expect(one(' chk ', { map: label.map! })).toBe('checkout')
+    expect(one(' chk', { map: { ' chk': 'c', chk: 'd' } })).toBe('c')
+    expect(one('a b', { pattern: 'b' })).toBe('a')
   })
 
   it('can be taken out of a text too long to be a label', () => {

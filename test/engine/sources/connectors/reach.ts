@@ -41,7 +41,7 @@ export function mapped(
   { items }: Polled,
 ): MappedEvent[] {
   const map = connector.compile(config)
-  return items.flatMap((raw, index) => map(itemOf(raw), undefined, index))
+  return items.flatMap((raw, index) => map(itemOf(raw), undefined, index, NOW))
 }
 
 /** The same with labels and times, as it is stored. */

@@ -58,12 +58,47 @@ describe('a notification of Alertmanager', () => {
       ],
       hasEntity: true,
     })
-    expect(JSON.parse(Buffer.from(resolved!.raw!).toString())).toEqual(NOTIFICATION.alerts[0])
+    const { receiver, groupKey, groupLabels, externalURL } = NOTIFICATION
+    expect(JSON.parse(Buffer.from(resolved!.raw!).toString())).toEqual({
+      ...NOTIFICATION.alerts[0],
+      envelope: { receiver, groupKey, groupLabels, externalURL },
+    })
     expect(firing).toMatchObject({
       text: 'FIRING: HighLatency',
       ts: Date.parse('2026-11-20T11:47:47.568Z'),
       strings: expect.arrayContaining([['status', 'firing']]),
     })
+  })
+
+  it('keeps what Grafana and Mimir say of an alert, and labels whose names have dots', () => {
+    const labels = { alertname: 'A', 'service.name': 'pay', 'k8s.pod.name': 'p-1', k8s_pod_name: 'own' }
+    const sent = '{"values":{"B":44.20},"dashboardURL":"http://g/d"'
+    const alert = `${sent},"labels":${JSON.stringify(labels)},"annotations":{"message":"too slow"}}`
+    const [event] = prepared(alertmanager, validateConfig('alertmanager', {}), {
+      items: [`{"alerts":[${alert}],"receiver":"svc"}`],
+      cursor: null,
+    })
+    expect(JSON.parse(Buffer.from(event!.raw!).toString())).toEqual({
+      ...{ values: { B: 44.2 }, dashboardURL: 'http://g/d', labels, annotations: { message: 'too slow' } },
+      ...{ status: 'firing', envelope: { receiver: 'svc' } },
+    })
+    expect(event!.text).toBe('FIRING: A · too slow')
+    expect(Object.fromEntries(event!.strings)).toEqual({
+      ...{ service_name: 'pay', k8s_pod_name: 'own', status: 'firing' },
+    })
+  })
+
+  it.each<[string, string | undefined, string]>([
+    ['firing, where its end is ahead', '2026-11-20T12:04:00Z', 'FIRING'],
+    ['firing, where it has no end', undefined, 'FIRING'],
+    ['resolved, where its end has come', '2026-11-20T11:59:58Z', 'RESOLVED'],
+  ])('of a ruler, which says no status, is %s, and stored once', (_what, endsAt, state) => {
+    const [event] = events({
+      ...{ labels: { alertname: 'A', service: 'pay' }, startsAt: '2026-11-20T11:50:00Z', endsAt },
+    })
+    expect(event!.text).toBe(`${state}: A`)
+    expect(event!.ts).toBe(Date.parse(state === 'FIRING' ? '2026-11-20T11:50:00Z' : endsAt!))
+    expect(event!.dedupeKey).toMatch(/^[0-9a-f]{16}:(firing|resolved):2026-11-20T11:50:00Z$/)
   })
 
   it('is stored once, however often it is sent; a list of alerts and one alert are taken too', async () => {
@@ -79,9 +114,24 @@ describe('a notification of Alertmanager', () => {
       expect((await call('POST', `/ingest/${body.ingest_key}`, sent)).status).toBe(202)
     const again = { ...firing, status: 'resolved', endsAt: '2026-11-20T11:50:00Z' }
     await call('POST', `/ingest/${body.ingest_key}`, { ...NOTIFICATION, alerts: [again] })
+    // As Prometheus and vmalert post it, with the path of an Alertmanager behind the address.
+    const ruled = {
+      labels: { alertname: 'Ruled' },
+      startsAt: firing!.startsAt,
+      endsAt: '2999-01-01T00:00:00Z',
+    }
+    for (const version of ['v2', 'v1', 'v2'])
+      expect(
+        await fetch(`${svc.url}/ingest/${body.ingest_key}/api/${version}/alerts`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify([ruled]),
+        }),
+      ).toMatchObject({ status: 200 })
     const stored = await call<{ text: string }[]>('GET', '/api/sources/alerts/events?limit=10')
     expect(stored.body.map(({ text }) => text).sort()).toEqual([
       'FIRING: HighLatency',
+      'FIRING: Ruled',
       'RESOLVED: HighLatency',
       'RESOLVED: HighLatency · answers take 2.5 s',
     ])
