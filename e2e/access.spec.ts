@@ -11,7 +11,7 @@ test('a secured instance asks for a token, takes the login address, and forgets 
   await expect(page.getByRole('heading', { name: 'Log in to svc' })).toBeVisible()
   await page.getByLabel('Token').fill('wrong')
   await page.getByRole('button', { name: 'Log in' }).click()
-  await expect(page.getByText('this token is not known')).toBeVisible()
+  await expect(page.getByText('this is neither the root token nor a key')).toBeVisible()
   await page.goto(daemon.loginUrl)
   await expect(page.getByRole('heading', { name: 'Send your first event' })).toBeVisible()
   await expect(page).not.toHaveURL(/token/)

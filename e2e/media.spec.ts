@@ -164,7 +164,7 @@ test('on paper an incident is light and whole, names the zone of its times, and 
     '[...document.querySelectorAll(".evidence-rows, .evidence-rows *, .three-lines")].filter((one) => one.scrollHeight > one.clientHeight + 1 && getComputedStyle(one).overflowY !== "visible").length'
   expect(await page.evaluate(cut)).toBe(0)
   await page.emulateMedia({ media: 'screen' })
-  expect(await page.evaluate(cut)).toBeGreaterThan(0)
+  await expect.poll(() => page.evaluate<number>(cut)).toBeGreaterThan(0)
 })
 
 test('lists fit the width of a tablet beside the menu: nothing has to be scrolled sideways', async ({

@@ -58,7 +58,7 @@ function ChainRun({ run, isThis }: { run: Run; isThis: boolean }) {
   return (
     <Group gap="xs">
       {isThis ? (
-        <Text size="sm" fw={700} aria-current="true">
+        <Text component="strong" size="sm" fw={700} aria-current="true">
           {run.agent} (this run)
         </Text>
       ) : (

@@ -163,7 +163,7 @@ function conclude({ entity, isSecond }: Asked, read: string): ToolCall {
   const what = change.text.replace(/, (before|by) .*$/, '')
   const seconds = Math.round((onset.at - change.at) / 1_000)
   const cause = {
-    text: `${what} came ${seconds} s before the first error.`,
+    text: `${what} came ${seconds} s earlier.`,
     ...{ role: 'cause', events: [change.id], quote: change.text },
   }
   return end({
@@ -202,7 +202,7 @@ function spreadOf(entity: string, requests: readonly Line[]): Claim {
   return {
     text: other
       ? `${other.service} fails with it: its requests wait for ${entity}.`
-      : `Requests fail in ${entity} itself; no other service was seen to fail with it.`,
+      : 'No other service fails with it.',
     ...{ role: 'effect', events: [shown.id], quote: shown.text },
   }
 }
