@@ -113,16 +113,12 @@ describe('a secured instance', () => {
   })
 
   it('lists findings of all projects, and to a project key those of its own', async () => {
-    for (const [project, as] of [
-      ['Own', tokens.project],
-      ['Elsewhere', tokens.other],
-    ] as const)
-      await door.call(
-        'POST',
-        `/api/projects/${project}/findings`,
-        { entity: 'e', finding: 'It.' },
-        door.as(as!),
-      )
+    const find = async (project: string, as: string) => {
+      const body = { entity: 'e', finding: 'It.' }
+      return (await door.call('POST', `/api/projects/${project}/findings`, body, door.as(as))).json().run_id
+    }
+    const mine = await find('Own', tokens.project!)
+    await find('Elsewhere', tokens.other!)
     const listed = async (as: string, query = '') => {
       const { status, json } = await door.call('GET', `/api/findings${query}`, undefined, door.as(as))
       const { findings } = json() as unknown as { findings?: { project: { name: string } }[] }
@@ -135,6 +131,8 @@ describe('a secured instance', () => {
       expect(await listed(tokens.reader!, query)).toEqual(['Own'])
     expect(await listed(tokens.other!)).toEqual(['Elsewhere'])
     expect(await listed(tokens.reader!, '?project=Elsewhere')).toBe(403)
+    const one = (as: string) => door.call('GET', `/api/findings/${mine}`, undefined, door.as(as))
+    expect([(await one(tokens.reader!)).status, (await one(tokens.other!)).status]).toEqual([200, 404])
   })
 
   it('lists incidents to a project key of its own project alone, and refuses it any other', async () => {

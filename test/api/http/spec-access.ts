@@ -158,6 +158,7 @@ export const ofProjectKeys: ReadonlySet<string> = new Set([
   'GET /api/projects/:id/health',
   'GET /api/projects/:id/findings',
   'GET /api/findings',
+  'GET /api/findings/:run',
   'POST /api/projects/:id/findings',
   // Authentication 5: revoking a project key removes the subscriptions it made, so it makes some.
   'POST /api/projects/:id/subscribe',
