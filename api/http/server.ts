@@ -43,7 +43,7 @@ import { loginRoutes } from './routes/logins.ts'
 import { mcpToolRoutes } from './routes/mcp-tools.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { pushRoutes } from './routes/pushes.ts'
-import { isHandshake, keyIn } from './routes/sender-answers.ts'
+import { ingestUrlOf, isHandshake, keyIn } from './routes/sender-answers.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { slackRoutes } from './routes/slack.ts'
 import { tailRoutes } from './routes/tail.ts'
@@ -112,7 +112,7 @@ export async function buildServer({
     exposeHeadRoutes: false,
     // No part that is added waits for anything, so a bound guards nothing: it was two timers for each route.
     pluginTimeout: 0,
-    rewriteUrl: asGet,
+    rewriteUrl: (request) => ingestUrlOf(asGet(request)),
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false, caseSensitive: true },
     frameworkErrors: (error, _request, reply) => sendProblem(reply as never, asSvcError(error, log)) as never,

@@ -135,8 +135,8 @@ export interface CallsParts {
 /** What is asked of one project, by id or name, or of all, since an instant as it is written. */
 type OfProject<Asked> = Omit<Asked, 'since'> & { project?: string | undefined; since?: string | undefined }
 
-/** Names of projects by id. @param only id or name of one; absent: all. @throws SvcError not_found */
-function namesOf(declared: Declared, only: string | undefined): Map<string, FoundIn> {
+/** Projects by id, deleted ones with what was found in them too. @param only id or name of one; absent: all. @throws SvcError not_found */
+function projectsById(declared: Declared, only: string | undefined): Map<string, FoundIn> {
   const stored =
     only === undefined
       ? declared.kinds.project.list()
@@ -288,7 +288,7 @@ function projectCalls({ declared, findings, egress, agentModels, startRun }: Cal
       listResults(findings, idOf(word), { ...asked, limit: clamp(limit, 100) }),
     projectResult: async (word: string, run: string) => getResult(findings, idOf(word), run),
     findFinding: async (run: string, project?: string) =>
-      findFinding(findings, namesOf(declared, project), run),
+      findFinding(findings, projectsById(declared, project), run),
     markHandled: async (word: string, run: string, handled: boolean, by: string) =>
       declared.store.tx(() => markHandled(findings, idOf(word), run, handled, by)),
     markFinding: async (word: string, run: string, mark: MarkWrite, own: boolean, by: WriteBy) =>
@@ -301,7 +301,7 @@ function projectCalls({ declared, findings, egress, agentModels, startRun }: Cal
     projectFindings: async (word: string, { limit, ...asked }: FindingsAsked) =>
       listFindings(findings, idOf(word), { ...asked, limit: clamp(limit, 200) }),
     allFindings: async ({ project, since, limit, ...asked }: OfProject<AllFindingsAsked>) =>
-      listAllFindings(findings, namesOf(declared, project), {
+      listAllFindings(findings, projectsById(declared, project), {
         ...{ ...asked, limit: clamp(limit, 200) },
         since: since === undefined ? undefined : parseInstant(since, 'since'),
       }),

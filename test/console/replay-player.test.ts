@@ -71,6 +71,12 @@ describe('the clock of the player', () => {
         expect([there.index, at(there, track)]).toEqual([i, one.at])
       })
     expect(goTo(PAUSED_AT_START, real, -5)).toMatchObject({ index: -1, position: 0 })
+    // Past the last that is loaded, where more may come: to the end of what is, from where it is loaded on.
+    const cut = { ...real, loaded: { ...real.loaded, to: real.length - 1 } }
+    expect(goTo(PAUSED_AT_START, cut, moments.length)).toMatchObject({
+      index: moments.length - 1,
+      position: real.length - 1,
+    })
   })
 
   it('goes on from a step with the moments after it, not back to those of the same instant', () => {

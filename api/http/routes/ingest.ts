@@ -153,8 +153,6 @@ async function ingested(
         ? await ingestSns(engine, given, call, route.signed)
         : await engine.ingest({ ...call, ...given })
       : await ingestStream(engine, held(streamOf(wire as IncomingMessage), request, streams), call, isGood)
-  // vmalert takes no other answer of an Alertmanager than 200.
-  if (request.originalUrl !== request.url) return reply.code(200).send(result)
   return answerSender(reply, result, wanted, clock.now())
 }
 

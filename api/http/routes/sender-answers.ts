@@ -14,6 +14,13 @@ export const EVENT_GRID = 'aeg-event-type'
 /** Header by which Amazon Data Firehose numbers a post; its answer is to repeat that. */
 export const FIREHOSE_REQUEST = 'x-amz-firehose-request-id'
 
+/** Prometheus, vmalert and the rulers of Loki and Mimir put the path of an Alertmanager behind the ingest URL they are given. */
+const TO_ALERTMANAGER = /^(\/ingest\/[^/?]+)\/api\/v[12]\/alerts(?=\?|$)/
+
+/** The address without such a path. */
+export const ingestUrlOf = (url: string): string =>
+  url.startsWith('/ingest/') ? url.replace(TO_ALERTMANAGER, '$1') : url
+
 const CHALLENGE_MAX = 4_096
 /** What is shown again in a header. */
 const SHOWN = /^[\x21-\x7e]{1,256}$/
@@ -36,10 +43,12 @@ export function answerVerification(
  * away.
  */
 export function wantedBy(
-  { headers }: FastifyRequest,
+  { headers, originalUrl }: FastifyRequest,
   route: IngestRoute,
   body: Body,
 ): Record<string, string> | null {
+  // vmalert takes no other answer of an Alertmanager than 200.
+  if (TO_ALERTMANAGER.test(originalUrl)) return {}
   const delivery = headers[FIREHOSE_REQUEST]
   // docs.aws.amazon.com, HTTP endpoint delivery request and response specifications: without it a post is sent again.
   if (typeof delivery === 'string' && SHOWN.test(delivery)) return { requestId: delivery }

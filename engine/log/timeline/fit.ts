@@ -414,7 +414,10 @@ const ESCAPED =
 const OF_ESCAPE = /^[0-9a-fu{}]|\\/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters of one byte
 const ASCII = /^[\u0000-\u007f]*$/
-/** Letters whose lower case is told by no list of letters: two characters, another one at the end of a word, and an ASCII one. */
+/**
+ * Letters that a pattern does not match: the lower case of İ is two characters, that of Σ depends on its place in the word, and
+ * LIKE does not know that the Kelvin sign is a k. By each, the characters of a text for which rows with it are looked at.
+ */
 const ODD = { '\u0130': /i|\u0307/, Σ: /[σς]/, '\u212a': /k/ }
 
 /** Capital and other letters by the one that is their lower case. */
