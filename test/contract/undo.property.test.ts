@@ -9,6 +9,14 @@ const RUNS = longOr(25, 8)
 /** How many of the last change-sets are undone, one by one. */
 const LAST = 4
 
+/** Change-sets that each change a field of their own, so that every one of them is free to be undone. */
+const ALL_FREE: object[][] = [
+  [{ op: 'patch', kind: 'trigger', name: 't1', spec: { cooldown: '1h' } }],
+  [{ op: 'patch', kind: 'agent', name: 'a1', spec: { prompt: 'Ask.' } }],
+  [{ op: 'patch', kind: 'skill', name: 's', spec: { body: 'bb' } }],
+  [{ op: 'patch', kind: 'project', name: 'Two', spec: { goal: 'h' } }],
+]
+
 interface Step {
   id: number
   before: Leaves
@@ -153,10 +161,10 @@ describe('after any sequence of change-sets', () => {
           }
         }),
       ),
-      { numRuns: RUNS },
+      // How many of those by chance are free depends on the seed; these are, or this proved nothing.
+      { numRuns: RUNS, examples: [[ALL_FREE]] },
     )
-    // Most are free, or this proved nothing.
-    expect(restored).toBeGreaterThan(RUNS)
+    expect(restored).toBeGreaterThanOrEqual(LAST)
   })
 
   it('rolling back to a version equals the state at that version, and undoing that equals the state before', async () => {
