@@ -243,6 +243,8 @@ type BaseOf = (kind: ChangeKind, key: string, changeSet: number) => Doc | null |
 export class Edit {
   private readonly staged = new Map<ChangeKind, Map<string, Staged>>()
   private readonly loaded = new Map<ChangeKind, Map<string, Stored>>()
+  /** Those looked for one by one, also in vain: a part of a catalog is asked for ten times, each at three reads. */
+  private readonly found = new Map<ChangeKind, Map<string, Stored | undefined>>()
   readonly conflicts: MergeConflict[] = []
   /** Whether the edit itself says what each paused project stopped: then no note is handed on. */
   saysNotes = false
@@ -254,13 +256,17 @@ export class Edit {
     private readonly baseOf: BaseOf,
     private readonly newest = Number.POSITIVE_INFINITY,
   ) {
-    for (const kind of changeKinds) this.staged.set(kind, new Map())
+    for (const kind of changeKinds) {
+      this.staged.set(kind, new Map())
+      this.found.set(kind, new Map())
+    }
   }
 
   /** As stored before this edit. */
   stored<K extends ChangeKind>(kind: K, key: string): Stored<DocumentOf<K>> | undefined {
-    const loaded = this.loaded.get(kind)
-    return (loaded ? loaded.get(key) : this.kinds[kind].find(key)) as Stored<DocumentOf<K>> | undefined
+    const known: Map<string, Stored | undefined> = this.loaded.get(kind) ?? this.found.get(kind)!
+    if (!this.loaded.has(kind) && !known.has(key)) known.set(key, this.kinds[kind].find(key))
+    return known.get(key) as Stored<DocumentOf<K>> | undefined
   }
 
   /** As it would be. */

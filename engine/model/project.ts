@@ -4,6 +4,7 @@
  * touch different ones never meet.
  */
 import { randomBytes } from 'node:crypto'
+import { grouped } from '../../schemas/grouped.ts'
 import type { AgentHandoff, Wake, Wiring } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { type Doc, type Edit, type PartKind, type ProjectDoc, partKinds, type Use } from './documents.ts'
@@ -178,6 +179,22 @@ export function wiringOf(doc: Pick<ProjectDoc, 'wakes' | 'handoffs' | 'stopped'>
         sorted(targets).map(([to, { cooldown }]) => ({ agent, verdict, to, cooldown })),
       ),
     ),
+  }
+}
+
+/** A copy of a project's wiring of which many rows are changed in place. */
+export interface OpenWiring extends Required<Pick<ProjectDoc, 'wakes' | 'handoffs'>> {
+  /** What wakes each agent, as it was. */
+  wakersOf: ReadonlyMap<string, readonly { trigger: string }[]>
+}
+
+/** @returns a copy whose rows are free to be changed: of the triggers all, of the agents that hand over each whole */
+export function openWiring(doc: ProjectDoc): OpenWiring {
+  const { wakes = {}, handoffs = {} } = doc
+  return {
+    wakes: Object.fromEntries(Object.entries(wakes).map(([trigger, agents]) => [trigger, { ...agents }])),
+    handoffs: { ...handoffs },
+    wakersOf: grouped(wiringOf(doc).wakes, ({ agent }) => agent),
   }
 }
 

@@ -35,9 +35,10 @@ import {
   HANDOFF_COOLDOWN,
   handoffsOf,
   newProjectId,
+  type OpenWiring,
+  openWiring,
   ownerOf,
   ownersOf,
-  type ProjectDoc,
   projectOf,
   projectsOf,
   putProject,
@@ -325,26 +326,17 @@ function placeParts(run: ImportRun): void {
   })
 }
 
-/** The wiring of a project while agents are staged: of thousands in one project each would copy all of it. */
-interface HomeWiring {
-  wakes: Record<string, Record<string, { enabled: boolean }>>
-  handoffs: NonNullable<ProjectDoc['handoffs']>
-}
-
 /** An agent's own entry wires it in its home: the project that made it, else Default; rows of another catalog stay. */
 function stageAgentWiring(run: ImportRun): void {
   const { edit, catalog, at, spared } = run
   const isOfOther = (home: string, row: { wake: string } | { verdict: string; to: string }, agent: string) =>
-    spared.has(wireOf({ project: projectOf(edit, home).name, agent, ...row }))
-  const homes = new Map<string, HomeWiring>()
-  const wiringIn = (home: string): HomeWiring => {
+    spared.size > 0 && spared.has(wireOf({ project: projectOf(edit, home).name, agent, ...row }))
+  // Of thousands of agents in one project each would copy all of its wiring.
+  const homes = new Map<string, OpenWiring>()
+  const wiringIn = (home: string): OpenWiring => {
     const known = homes.get(home)
     if (known) return known
-    const { wakes = {}, handoffs = {} } = projectOf(edit, home)
-    const copy = {
-      wakes: Object.fromEntries(Object.entries(wakes).map(([trigger, agents]) => [trigger, { ...agents }])),
-      handoffs: { ...handoffs },
-    }
+    const copy = openWiring(projectOf(edit, home))
     homes.set(home, copy)
     return copy
   }
@@ -355,15 +347,17 @@ function stageAgentWiring(run: ImportRun): void {
     if (trigger !== undefined) {
       at(['agents', i, 'trigger'], () => {
         if ((trigger && !isPartThere(run, 'trigger', trigger)) || !isThere) return
-        const { wakes } = wiringIn(home)
-        for (const [other, agents] of Object.entries(wakes))
-          if (other !== trigger && !isOfOther(home, { wake: other }, name)) delete agents[name]
+        const { wakes, wakersOf } = wiringIn(home)
+        for (const { trigger: other } of wakersOf.get(name) ?? [])
+          if (other !== trigger && !isOfOther(home, { wake: other }, name)) delete wakes[other]![name]
         if (trigger && !isOfOther(home, { wake: trigger }, name))
           wakes[trigger] = { ...wakes[trigger], [name]: { enabled: enabled ?? false } }
       })
-    } else if (enabled !== undefined && isThere)
-      for (const [wake, agents] of Object.entries(wiringIn(home).wakes))
-        if (agents[name] && !isOfOther(home, { wake }, name)) agents[name] = { enabled }
+    } else if (enabled !== undefined && isThere) {
+      const { wakes, wakersOf } = wiringIn(home)
+      for (const { trigger: wake } of wakersOf.get(name) ?? [])
+        if (!isOfOther(home, { wake }, name)) wakes[wake]![name] = { enabled }
+    }
     if (handoffs !== undefined)
       at(['agents', i, 'handoffs'], () => {
         const there = handoffs.map(({ agent }, n) =>
@@ -380,7 +374,8 @@ function stageAgentWiring(run: ImportRun): void {
         ]!
       })
   })
-  for (const [home, wiring] of homes) putProject(edit, home, { ...projectOf(edit, home), ...wiring })
+  for (const [home, { wakes, handoffs }] of homes)
+    putProject(edit, home, { ...projectOf(edit, home), wakes, handoffs })
 }
 
 function homeOf(run: ImportRun, { name, project }: CatalogAgent): string {
