@@ -305,7 +305,7 @@ type Writing = Parts & {
 
 /** What only the writer answers: where rows are written that no change-set is made of. */
 function writes(parts: Writing) {
-  const { clock, store, ctx, secret, tallies, prepare, onPending } = parts
+  const { clock, store, ctx, secret, stamp, tallies, prepare, onPending } = parts
   const { held, triggers, ingest, accept, outbox, runs, making, egress } = parts
   const { declared, keys, sources, stored } = held
   const sessions = createSessions(store)
@@ -348,6 +348,7 @@ function writes(parts: Writing) {
     ...demoCalls({ declared, catalog: held.catalog, ctx, settlePoll: polls.settlePoll }),
     ...openAskStore({
       ...{ store, clock, secret, usage: stored.record },
+      newest: () => stamp.newest,
       dailyBudgetUsd: () => stored.agents().daily_budget_usd,
       scopesOf: (owner, then) =>
         owner.startsWith('key:')

@@ -244,7 +244,7 @@ async function follow(
     port,
     models,
     tools: toolsOf(turn.mode, turn.step),
-    world: { reads, port, caller, marker: started.marker, now: () => clock.now() },
+    world: { reads, port, caller, marker: started.marker, now: () => Math.max(clock.now(), started.newest) },
     clock,
     signal,
     system: systemOf(turn.mode, turn.step, started.askedAt),

@@ -105,6 +105,8 @@ export interface BegunTurn {
   earlier: ModelMessage[]
   /** Epoch ms. */
   askedAt: number
+  /** No event had been stored with a later time when it began: later than the clock, where that was set back. Epoch ms. */
+  newest: number
   /** Its tape: of one that a stop came between, what was done before. */
   steps: Step[]
 }

@@ -54,7 +54,7 @@ export interface ToolWorld {
   caller: AskCaller
   /** Fences what was recorded. */
   marker: string
-  /** Epoch ms. */
+  /** As of when it reads, epoch ms: the clock, but never before what is stored. */
   now(): number
 }
 

@@ -35,6 +35,8 @@ export interface AskStoreParts {
   clock: Clock
   /** Fences data with it. */
   secret: string
+  /** Time of ingest that no event is past, epoch ms. */
+  newest(): number
   /** Spend of 24 hours, US dollars; null: no limit. */
   dailyBudgetUsd(): number | null
   usage(entry: UsageEntry): void
@@ -101,6 +103,7 @@ export function openAskStore(parts: AskStoreParts): AskSessionCalls & Omit<AskPo
     const earlier = earlierTo(queries, { owner, id: session ?? '' }, given, row.seq)
     const begun = {
       ...{ id: row.id, marker: markerOf(secret, row.id), earlier, askedAt: row.asked_at },
+      newest: parts.newest(),
       steps: stepsOf(queries.steps.all(row.id)),
     }
     return { begun, turn: { ...turn, asker: { ...asker, scopes } } }
@@ -145,7 +148,11 @@ export function openAskStore(parts: AskStoreParts): AskSessionCalls & Omit<AskPo
 
   return {
     ...sessions,
-    beginTurn: async (turn) => store.tx(() => begin(queries, { secret, now: clock.now(), enter }, turn)),
+    beginTurn: async (turn) =>
+      store.tx(() => ({
+        ...begin(queries, { secret, now: clock.now(), enter }, turn),
+        newest: parts.newest(),
+      })),
     claimTurns: async () => store.tx(() => queries.running.all().flatMap((row) => takeUp(row) ?? [])),
     recordAskSteps: async (id, steps) =>
       store.tx(() => {
@@ -179,7 +186,7 @@ function begin(
   queries: AskQueries,
   world: { secret: string; now: number; enter: ReturnType<typeof createSessions>['enter'] },
   turn: NewTurn,
-): BegunTurn {
+): Omit<BegunTurn, 'newest'> {
   const { owner, session, question, given, replaces, asker, ...rest } = turn
   const { secret, now, enter } = world
   const of = { owner, id: session ?? '' }

@@ -33,6 +33,17 @@ describe('a question', () => {
     },
   )
 
+  it('after the clock was set back is answered over what has come since, and before', async () => {
+    const world = await openAskWorld()
+    await world.post([error])
+    world.clock.at -= 3_600_000
+    await world.post([{ ...error, msg: 'still cannot pay' }])
+    world.models.reply('m1', [{ calls: [look] }, { text: 'checkout cannot pay.' }])
+    const frames = await world.asked('What is wrong?')
+    const { preview } = frames.find((frame) => frame.type === 'tool_done') as { preview: string }
+    expect(preview).toMatch(/evt_1 [\s\S]*evt_2 /)
+  })
+
   it('that names no provider is refused with what to set', async () => {
     const world = await openAskWorld({ provider: false })
     await expect(world.asked('hello')).rejects.toMatchObject({
