@@ -23,8 +23,17 @@ interface LifecycleObject {
  * @param input what the object brings with it, such as a run's round cap.
  */
 export function firstSnapshot(kind: Kind, input?: Record<string, unknown>): string {
-  return JSON.stringify(start(lifecycles[kind], input))
+  const asked = input === undefined ? kind : `${kind} ${JSON.stringify(input)}`
+  let first = firsts.get(asked)
+  if (first === undefined) {
+    first = JSON.stringify(start(lifecycles[kind], input))
+    firsts.set(asked, first)
+  }
+  return first
 }
+
+/** A machine starts the same each time, and XState takes an eighth of a firing for it; inputs are few small numbers. */
+const firsts = new Map<string, string>()
 
 /** Records that an object was made, in the transaction that makes it. @param at epoch ms. */
 export function recordCreated(db: Database, kind: Kind, name: string, by: Caller, at: number): void {

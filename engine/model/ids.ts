@@ -1,13 +1,11 @@
 /** Ids of firings and deliveries, and lists of event ids as bytes. */
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 
 /** 32 hexadecimal digits that sort by time (RFC 9562, UUID version 7). @param at epoch ms */
 export function newDispatchId(at: number): string {
-  const bytes = randomBytes(16)
-  bytes.writeUIntBE(at, 0, 6)
-  bytes[6] = (bytes[6]! & 0x0f) | 0x70
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  return bytes.toString('hex')
+  // Node keeps random bytes ahead for these alone: asking for 16 each time took a sixteenth of a firing. The variant is the same.
+  const random = randomUUID().replaceAll('-', '')
+  return `${at.toString(16).padStart(12, '0')}7${random.slice(13)}`
 }
 
 /** Differences between neighbours, signed (zigzag), seven bits a byte: 1,000 ids take about 1 KB. */

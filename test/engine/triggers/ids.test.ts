@@ -20,7 +20,8 @@ describe('lists of event ids as bytes', () => {
 describe('an id of a firing', () => {
   it('is 32 hexadecimal digits that sort by time', () => {
     const ids = [1, 1_700_000_000_000, 1_800_000_000_000].map(newDispatchId)
-    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{12}7[0-9a-f]{19}$/)
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/)
     expect([...ids].sort()).toEqual(ids)
+    expect(new Set(Array.from({ length: 1_000 }, () => newDispatchId(1))).size).toBe(1_000)
   })
 })

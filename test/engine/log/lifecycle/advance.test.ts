@@ -94,3 +94,10 @@ describe('advance', () => {
     expect(test.history()).toEqual([])
   })
 })
+
+it('what an object starts with is of what it brings, however often it is asked for', () => {
+  const asked = [{ max_tries: 3 }, { max_tries: 9 }, undefined, { max_tries: 3 }]
+  const tries = asked.map((input) => JSON.parse(firstSnapshot('delivery', input)).context.max_tries)
+  expect([tries[0], tries[1], tries[3]]).toEqual([3, 9, 3])
+  expect(tries[2]).not.toBe(3)
+})
