@@ -9,7 +9,7 @@ import { checkClaims } from '../finding-queries.ts'
 import { AT_ONCE, type Choice, type LoopParts, type Policy, runLoop, stepAt } from '../loop.ts'
 import { decide, type ExternalTools, offered } from '../mcp-client.ts'
 import type { ExternalTool } from '../mcp-types.ts'
-import type { ToolCall } from '../models/types.ts'
+import type { ToolCall, ToolSpec } from '../models/types.ts'
 import { callOwnTool, ownTools, unreadArguments } from './own-tools.ts'
 import {
   CONCLUDE,
@@ -62,6 +62,8 @@ export async function takeRun(run: StartedRun, parts: RunParts): Promise<LoopEnd
   return ended.event === 'succeed' ? ended : (policy.kept() ?? ended)
 }
 
+const specOf = ({ name, description, input }: ExternalTool): ToolSpec => ({ name, description, input })
+
 class RunPolicy implements Policy<LoopEnd> {
   readonly outputTokens = 4_096
   readonly cutsMax = 4
@@ -79,9 +81,7 @@ class RunPolicy implements Policy<LoopEnd> {
   /** What it is told first. */
   async open(): Promise<void> {
     const { run, parts } = this
-    const external = offered(parts.tools.tools, run.definition.tools ?? []).map(
-      ({ name, description, input }) => ({ name, description, input }),
-    )
+    const external = offered(parts.tools.tools, run.definition.tools ?? []).map(specOf)
     const { message, shown } = run.told ?? firstMessage(run, await this.view())
     const tools = [...ownTools(run), concludeTool(run.definition), ...external]
     await this.write('prompt', { system: systemOf(run), message, tools, marker: run.marker, shown })
@@ -99,7 +99,8 @@ class RunPolicy implements Policy<LoopEnd> {
 
   briefed() {
     const { provider = '', model = '', fallback_provider = '', fallback_model = '' } = this.run.definition
-    const { system, tools } = this.tape.prompt!
+    const { system } = this.tape.prompt!
+    const { tools } = this.tape
     return {
       provider,
       model,
@@ -113,7 +114,19 @@ class RunPolicy implements Policy<LoopEnd> {
     if (this.isOver) return { end: this.exhausted('its rounds are used up') }
     const forced = { tool: CONCLUDE }
     if (this.isExtra) return { choice: this.run.definition.concludes ? forced : 'none' }
+    await this.offerMore()
     return { choice: this.tape.told > 0 ? forced : 'auto' }
+  }
+
+  /** A call may have made a server list other tools, as one does that offers them in sets. */
+  private async offerMore(): Promise<void> {
+    const { tape, run, parts } = this
+    if ((await parts.tools.relist()).size === 0) return
+    const known = new Set(tape.tools.map(({ name }) => name))
+    const more = offered(parts.tools.tools, run.definition.tools ?? []).filter(({ name }) => !known.has(name))
+    if (more.length === 0) return
+    const text = `there are more tools to call: ${more.map(({ name }) => name).join(', ')}`
+    await this.write('note', { text, tools: more.map(specOf) })
   }
 
   /** The call behind its last round, which is made to conclude. */
@@ -345,13 +358,25 @@ class Answering {
     const own = await callOwnTool(run, parts.port, { ...given, name: this.nameOf(given.name) }, tape.rounds)
     const ms = parts.clock.now() - at
     if (own === null) {
-      const names = tape.prompt!.tools.map(({ name }) => name)
-      const reason = `no tool is named ${given.name.slice(0, 64)}; there are ${names.join(', ')}`
+      const reason = this.whyNone(given)
       return { n, kind: 'refused', round: tape.rounds, at, ms, data: { call: given, reason } }
     }
     const { text, isError, shown } = own
     const data = { call: given, server: null, result: text, is_error: isError, shown }
     return { n, kind: 'tool', round: tape.rounds, at, ms, data }
+  }
+
+  /** Why there is no such tool: it never was there, or its server is gone since the daemon went on with the run. */
+  private whyNone(given: ToolCall): string {
+    const { tools } = this.tape
+    const name = this.nameOf(given.name)
+    const offered = tools.find((tool) => tool.name === name)
+    if (!offered)
+      return `no tool is named ${given.name.slice(0, 64)}; there are ${tools.map((tool) => tool.name).join(', ')}`
+    const skipped = this.parts.tools.skipped.find(({ server }) =>
+      offered.description.startsWith(`[${server}] `),
+    )
+    return `${name} cannot be called since the run was taken up again: ${skipped?.reason ?? 'its server does not list it any more'}`
   }
 
   private async askServers(calls: readonly ToolCall[]): Promise<void> {
@@ -408,7 +433,7 @@ class Answering {
   /** Models differ in case and spaces. */
   private nameOf(given: string): string {
     const wanted = given.trim().toLowerCase()
-    return this.tape.prompt!.tools.find(({ name }) => name.toLowerCase() === wanted)?.name ?? given
+    return this.tape.tools.find(({ name }) => name.toLowerCase() === wanted)?.name ?? given
   }
 
   private async put(steps: readonly StepWrite[]): Promise<void> {

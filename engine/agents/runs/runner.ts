@@ -233,6 +233,7 @@ const isRefused = (error: unknown, code: SvcError['code']): boolean =>
 const NO_TOOLS: ExternalTools = {
   tools: [],
   skipped: [],
+  relist: async () => new Map(),
   call: async () => ({ text: 'there is no such tool', isError: true, ms: 0 }),
   close: async () => {},
 }
@@ -420,7 +421,16 @@ export function connector(parts: {
         const listed = external.tools.filter(({ server }) => server === name)
         if (listed.length) await calls.seenMcpTools(name, listed)
       }
-      return { ...external, skipped: [...skipped, ...external.skipped], close }
+      const relist = async () => {
+        const again = await external!.relist()
+        for (const [name, listed] of again)
+          await calls.seenMcpTools(name, listed).catch((error: unknown) => {
+            // It is declared no more; the run that began with it goes on with what it has.
+            if (!isRefused(error, 'not_found')) throw error
+          })
+        return again
+      }
+      return { ...external, relist, skipped: [...skipped, ...external.skipped], close }
     } catch (error) {
       await close()
       throw error

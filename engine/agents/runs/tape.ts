@@ -25,6 +25,13 @@ export class Tape {
     return this.steps.find((step) => step.kind === 'prompt')?.data ?? null
   }
 
+  /** What the model may call, with what was offered since the prompt. */
+  get tools(): readonly ToolSpec[] {
+    const later = this.steps.flatMap((step) => (step.kind === 'note' ? (step.data.tools ?? []) : []))
+    const first = this.prompt?.tools ?? []
+    return later.length ? [...first, ...later] : first
+  }
+
   /** Model calls that came to something: a reply that was cut off is none by itself. */
   get rounds(): number {
     return this.replies().filter((reply) => !isCut(reply)).length

@@ -59,7 +59,7 @@ export interface StepData {
    * `say` is what the model was told besides; `resumed`: a stop of the service, or a wait for the model,
    * came before it; `cut`: it goes on after a reply that was cut off; `compacted`: answers of tools up to
    * the step of this number are told in short from here on; of Ask, `parked`: it waits for its model, `forgot`: so many
-   * messages of what was said before its question are told no more.
+   * messages of what was said before its question are told no more. `tools`: offered from here on, besides those before.
    */
   note: {
     text: string
@@ -69,6 +69,7 @@ export interface StepData {
     compacted?: number
     parked?: Parked
     forgot?: number
+    tools?: ToolSpec[]
   }
 }
 
