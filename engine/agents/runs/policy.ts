@@ -23,7 +23,7 @@ import {
   systemOf,
   TIMELINE_TOKENS,
 } from './prompt.ts'
-import { isCut, Tape } from './tape.ts'
+import { isBlank, isCut, Tape } from './tape.ts'
 import type {
   BriefQuestion,
   LoopEnd,
@@ -43,6 +43,7 @@ const GO_ON =
   'Your reply was cut off: it was longer than there was room for. Go on exactly where it stopped, and repeat nothing.'
 const BEGIN_AGAIN =
   'Your reply was cut off before it said anything. There is more room now: think less, and answer or call a tool.'
+const SAY_SOMETHING = 'Your reply was empty. Go on from here: call a tool, or end with the conclude tool.'
 /** Claims that do not hold are sent back once; faults of form this often. */
 const REPAIRS = 1
 const FAULTS_MAX = 3
@@ -214,6 +215,10 @@ class RunPolicy implements Policy<LoopEnd> {
     if (isCut(reply)) {
       const say = reply.text.trim() ? GO_ON : BEGIN_AGAIN
       await this.write('note', { text: 'its reply was cut off', say, cut: true })
+      return null
+    }
+    if (isBlank(reply) && !this.isOver && !tape.wasBlank) {
+      await this.write('note', { text: 'its reply was empty', say: SAY_SOMETHING, blank: true })
       return null
     }
     if (run.definition.concludes && tape.told < TOLD_MAX && !this.isOver) {

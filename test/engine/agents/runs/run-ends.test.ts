@@ -95,12 +95,23 @@ describe('a run ends', () => {
           calls: [{ name: 'read', arguments: { selector: { service: 'checkout' } } }],
         },
         { text: '' },
+        { text: '' },
       ],
-      run: { status: 'empty', outcome: null, finding: 'I look further.', rounds: 2 },
+      run: { status: 'empty', outcome: null, finding: 'I look further.', rounds: 3 },
+    },
+    {
+      as: 'succeeded where one reply was empty, and the next is not',
+      script: [
+        { calls: [{ name: 'read', arguments: { selector: { service: 'checkout' } } }] },
+        { text: ' \n', thinking: 'hm' },
+        { text: 'It is the gateway.' },
+      ],
+      run: { status: 'succeeded', outcome: 'finding', finding: 'It is the gateway.', rounds: 3 },
+      delivery: 'delivered',
     },
     {
       as: 'empty, and hints at tool calling',
-      script: [{ text: '' }],
+      script: [{ text: '' }, { text: '' }],
       run: { status: 'empty', error: expect.stringContaining('check that the model supports tool calling') },
     },
     {
