@@ -314,6 +314,42 @@ describe('what an endpoint says beside the format', () => {
   })
 })
 
+describe('what was thought, where a server leaves it in the text', () => {
+  it.each([
+    ['<think>\nWhy <think>?\n</think>\n\nIt is the gateway.', 'It is the gateway.'],
+    ['\n<think></think>It is.', 'It is.'],
+    ['<thinking> is no tag of these', '<thinking> is no tag of these'],
+    ['It wrote <think>x</think>.', 'It wrote <think>x</think>.'],
+    ['  ', '  '],
+    ['<think>and on', ''],
+  ])('is no part of it: %j', async (text, said) => {
+    const { server, ask } = await world('compatible')
+    server.reply('m1', [{ text }, { text, plain: true }])
+    const pieces: string[] = []
+    const reply = await ask({ onText: (piece) => pieces.push(piece) })
+    expect([reply.text, pieces.join('')]).toEqual([said, said])
+    expect((await ask()).text).toBe(said)
+  })
+})
+
+it.each([
+  ['compatible', 'max_tokens', "Unsupported parameter: 'max_tokens' is not supported with this model."],
+  ['providerb', 'max_completion_tokens', 'Unrecognized request argument supplied: max_completion_tokens'],
+] as const)('%s: the bound of a reply has another name where %s is refused', async (kind, name, error) => {
+  const { server, ask } = await world(kind)
+  server.reply('m1', ({ body }) => (name in body ? { status: 400, error } : { text: 'so' }))
+  const other = name === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  expect((await ask()).text).toBe('so')
+  expect(server.requests.map(({ body }) => [body[name], body[other]])).toEqual([
+    [100, undefined],
+    [undefined, 100],
+  ])
+  // One that is too large is no other name.
+  server.reply('m1', [{ status: 400, error: `'max_tokens' or 'max_completion_tokens' is too large: 100` }])
+  await expect(ask()).rejects.toMatchObject({ code: 'refused' })
+  expect(server.requests).toHaveLength(3)
+})
+
 describe('a bearer token', () => {
   it.each(KINDS)('of %s goes in Authorization, and no key with it', async (kind) => {
     const { server, ask } = await world(kind, { credential: { as: 'bearer', value: KEY } })

@@ -39,12 +39,7 @@ type Params = OpenAI.ChatCompletionCreateParamsStreaming
 export const chatCompletions: Adapter = {
   async send(provider, request, means) {
     const client = clientOf(provider, means)
-    const ask = (own: string | null) =>
-      client.chat.completions.create(paramsOf(provider, request, own)).asResponse()
-    const response = await ask(provider.id).catch((error: unknown) => {
-      if (!isRefusedBeside(error)) throw error
-      return ask(null)
-    })
+    const response = await answerOf(client, provider, request)
     if (!isStream(response)) return replyOf(provider, await jsonOf(response), response.headers, means)
     return read(client, provider, response, means)
   },
@@ -53,6 +48,45 @@ export const chatCompletions: Adapter = {
     const page = await client.models.list()
     return modelIds(page.data)
   },
+}
+
+/** How it is asked, where endpoints differ in what they take. */
+interface Manner {
+  /** As for `messagesOf`. */
+  own: string | null
+  /** What bounds the reply: provider B's newer models take only the new name, many other endpoints only the old one. */
+  room: 'max_tokens' | 'max_completion_tokens'
+  isOther?: true
+}
+
+/** Asks once more in another manner, where one is refused by its name. */
+async function answerOf(client: OpenAI, provider: Provider, request: WireRequest): Promise<Response> {
+  let manner: Manner = {
+    own: provider.id,
+    room: provider.kind === 'providerb' ? 'max_completion_tokens' : 'max_tokens',
+  }
+  for (;;)
+    try {
+      return await client.chat.completions.create(paramsOf(request, manner)).asResponse()
+    } catch (error) {
+      const other = otherwise(manner, error)
+      if (!other) throw error
+      manner = other
+    }
+}
+
+const BESIDE = /reasoning_content|reasoning_details|extra_content/
+const NOT_TAKEN =
+  /unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|extra_forbidden|not permitted/i
+
+function otherwise(manner: Manner, error: unknown): Manner | null {
+  const { status, message } = (error ?? {}) as { status?: unknown; message?: unknown }
+  const text = String(message)
+  if (status !== 400 && status !== 422) return null
+  if (manner.own !== null && BESIDE.test(text)) return { ...manner, own: null }
+  if (manner.isOther || !text.includes(manner.room) || !NOT_TAKEN.test(text)) return null
+  const room = manner.room === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  return { ...manner, room, isOther: true }
 }
 
 /** Everything it would look for in its own environment variables is given. */
@@ -72,13 +106,11 @@ function clientOf(provider: Provider, means: Means): OpenAI {
   })
 }
 
-/** @param own as for `messagesOf` */
-function paramsOf({ kind }: Provider, request: WireRequest, own: string | null): Params {
+function paramsOf(request: WireRequest, { own, room }: Manner): Params {
   const { model, system, tools, choice, maxTokens } = request
   return {
     model,
-    // Provider B's newer models take only the new name, most other endpoints only the old one.
-    ...(kind === 'providerb' ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }),
+    [room]: maxTokens,
     stream: true,
     stream_options: { include_usage: true },
     messages: [
@@ -203,13 +235,6 @@ class GrowingBeside {
   }
 }
 
-/** Some say a field, and refuse it when it comes back. */
-function isRefusedBeside(error: unknown): boolean {
-  const { status, message } = (error ?? {}) as { status?: unknown; message?: unknown }
-  return (status === 400 || status === 422) && BESIDE.test(String(message))
-}
-
-const BESIDE = /reasoning_content|reasoning_details|extra_content/
 const PIECES = ['text', 'summary']
 const MAX_THINKING_BYTES = 1024 * 1024
 
@@ -220,6 +245,61 @@ function withBeside(
   const calls = said.tool_calls?.map((call, i) => (extras[i] ? { ...call, extra_content: extras[i] } : call))
   return { ...said, ...beside, ...(calls ? { tool_calls: calls } : {}) }
 }
+
+/**
+ * The text of a reply, without what was thought before it where its server leaves that in, between `<think>` and `</think>`,
+ * as many do that serve open models themselves.
+ */
+class Spoken {
+  private readonly whole = boundedText()
+  private at: 'start' | 'thinking' | 'after' | 'said' = 'start'
+  /** What is not known yet to be said. */
+  private held = ''
+
+  constructor(private readonly tell: (piece: string) => void) {}
+
+  get text(): string {
+    return this.whole.text
+  }
+
+  add(piece: string): void {
+    const text = this.at === 'said' ? piece : this.saidOf(piece)
+    if (text === null) this.tell('')
+    else this.say(text)
+  }
+
+  /** @returns what is said of all that came, where that is known by now */
+  private saidOf(piece: string): string | null {
+    this.held += piece
+    if (this.at === 'start') {
+      const begun = this.held.trimStart()
+      if (OPENING.startsWith(begun)) return null
+      if (!begun.startsWith(OPENING)) return this.held
+      this.at = 'thinking'
+    }
+    if (this.at === 'thinking') {
+      const end = this.held.indexOf(CLOSING)
+      this.held = this.held.slice(end < 0 ? 1 - CLOSING.length : end + CLOSING.length)
+      if (end < 0) return null
+      this.at = 'after'
+    }
+    return this.held.trimStart() || null
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    if (this.at === 'start' && this.held !== '') this.say(this.held)
+  }
+
+  private say(text: string): void {
+    this.at = 'said'
+    this.whole.add(text)
+    this.tell(text)
+  }
+}
+
+const OPENING = '<think>'
+const CLOSING = '</think>'
 
 interface Growing {
   id: string
@@ -239,7 +319,7 @@ async function read(
   means: Means,
 ): Promise<WireReply> {
   const stream = Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(response, new AbortController(), client)
-  const text = boundedText()
+  const spoken = new Spoken((piece) => means.onPiece(piece))
   const growing: Growing[] = []
   const last = new Map<number, Growing>()
   const beside = new GrowingBeside()
@@ -256,10 +336,7 @@ async function read(
     if (choice.finish_reason) finish = choice.finish_reason
     const delta = choice.delta ?? {}
     const piece = contentIn(delta.content ?? delta.refusal)
-    if (piece) {
-      text.add(piece)
-      means.onPiece(piece)
-    }
+    if (piece) spoken.add(piece)
     beside.add(delta as Record<string, unknown>)
     // Its finish comes after it, and says that the model stopped.
     if (delta.refusal) isRefused = true
@@ -268,6 +345,8 @@ async function read(
   }
   // Routers end a reply that failed on their way with this word.
   if (finish === undefined || finish === 'error') throw new CutReply('the reply ended before it was complete')
+  spoken.end()
+  const { text } = spoken
   const calls = withCut(
     growing.map((call, i) => callOf(call.id, call.name, call.arguments.text, i)),
     growing.map((call) => call.arguments.text),
@@ -275,7 +354,7 @@ async function read(
   )
   return assemble(
     {
-      ...{ model, text: text.text, calls, finish: isRefused ? 'content_filter' : finish, usage },
+      ...{ model, text, calls, finish: isRefused ? 'content_filter' : finish, usage },
       ...{ provider, beside: beside.whole(growing.map(({ extra }) => extra)) },
     },
     response.headers,
@@ -331,8 +410,10 @@ function replyOf(
   const choice: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined
   const message = isObject(choice) ? choice.message : undefined
   if (!isObject(choice) || !isObject(message)) throw new BadReply('the reply has no message')
-  const text = boundedText()
-  text.add(contentIn(message.content ?? message.refusal))
+  const spoken = new Spoken(() => {})
+  spoken.add(contentIn(message.content ?? message.refusal))
+  spoken.end()
+  const { text } = spoken
   const beside = new GrowingBeside()
   beside.add(message)
   const given = (message.tool_calls ?? []) as OpenAI.ChatCompletionMessageFunctionToolCall[]
@@ -345,12 +426,12 @@ function replyOf(
     return callOf(id ?? '', name ?? '', bounded.text, index)
   })
   const calls = withCut(all, texts, choice.finish_reason === 'length')
-  means.onPiece(text.text)
+  means.onPiece(text)
   const { model, usage } = body
   return assemble(
     {
       model: typeof model === 'string' ? model : '',
-      text: text.text,
+      text,
       calls,
       finish: message.refusal ? 'content_filter' : choice.finish_reason,
       usage,
