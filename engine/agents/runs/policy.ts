@@ -235,10 +235,7 @@ class RunPolicy implements Policy<LoopEnd> {
 
   /** A conclusion whose claims were sent back, and that nothing better came after: it is kept as it is. */
   kept(): RunEnd | null {
-    const last = this.tape.lastConclusion()
-    if (!last) return null
-    const conclusion = readConclusion(last.call.arguments, this.run.definition, this.run.entity)
-    return typeof conclusion === 'string' ? null : succeeded(conclusion, last.claims)
+    return keptOf(this.tape, this.run)
   }
 
   /**
@@ -296,6 +293,19 @@ class RunPolicy implements Policy<LoopEnd> {
     await this.record([step])
     this.tape.put(step)
   }
+}
+
+function keptOf(tape: Tape, { definition, entity }: StartedRun): RunEnd | null {
+  const last = tape.lastConclusion()
+  if (!last) return null
+  const conclusion = readConclusion(last.call.arguments, definition, entity)
+  return typeof conclusion === 'string' ? null : succeeded(conclusion, last.claims)
+}
+
+/** What a run comes to that is cut off in between: a conclusion that was sent back holds, and what it said last is its note. */
+export function endCutOff(run: StartedRun, event: 'deadline' | 'fail', reason: string): RunEnd {
+  const tape = new Tape(run.steps)
+  return keptOf(tape, run) ?? { event, reason, note: tape.lastText }
 }
 
 function succeeded(

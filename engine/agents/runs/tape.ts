@@ -160,6 +160,11 @@ export class Tape {
     )
   }
 
+  /** Its model has no room for a reply as long as it may be. */
+  get isNarrow(): boolean {
+    return this.steps.some((step) => step.kind === 'note' && step.data.narrow === true)
+  }
+
   /**
    * Up to which step answers may be told in short that are not yet: those before the last reply, then all.
    * Null: there is nothing to gain any more.
