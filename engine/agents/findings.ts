@@ -55,11 +55,17 @@ export interface FindingsParts {
   events(ids: readonly string[], project: string | null): Row[]
   /** Whether a firing is held, and what ends it. */
   ending: Ending
-  /** Who hands over on which verdict in a project; empty too where a trigger of it watches findings such as this one. */
+  /**
+   * Who hands over on which verdict in a project; none too where a trigger of it watches findings such as this one.
+   * `paused`: those that would, were they not paused.
+   */
   handoffs(
     project: string,
     finding: { agent: string; verdict: string },
-  ): readonly { agent: string; verdict: string; to: string }[]
+  ): {
+    handoffs: readonly { agent: string; verdict: string; to: string }[]
+    paused: readonly string[]
+  }
   /** Whether a finding of this writer answers a practice firing of the project. */
   answersPractice(project: string, writer: string): boolean
   /** Links it to the incidents it is about, inside its transaction. @returns their ids */
@@ -174,8 +180,13 @@ function noHandoff(
   verdict: string | undefined,
   writer: string,
 ): string[] {
-  const handoffs = verdict ? parts.handoffs(project, { agent: writer, verdict }) : []
+  if (!verdict) return []
+  const { handoffs, paused } = parts.handoffs(project, { agent: writer, verdict })
   if (handoffs.length === 0) return []
+  if (paused[0] !== undefined)
+    return [
+      `verdict ${verdict} hands over to nobody: the trigger that watches such findings is paused (${paused.join(', ')})`,
+    ]
   const told = handoffs.slice(0, HANDOFFS_TOLD).map((one) => `${one.agent} on ${one.verdict} to ${one.to}`)
   const left = handoffs.length - told.length
   const known = `${told.join(', ')}${left ? ` and ${left} more` : ''}`

@@ -32,6 +32,10 @@ import type { Parked, StepData, StepKind, StepWrite, StoredReply, Unavailable } 
 export const AT_ONCE = 8
 /** Of what was said before the tape began, where there is no room for all: the question before and its answer. */
 const MESSAGES_KEPT = 2
+/** Tokens of a reply that a model is asked for which has no room for more beside what was said. */
+const NARROW = 1_024
+/** How endpoints say that the room for the reply is part of what is too long. */
+const COUNTS_REPLY = /completion|max_(new_)?tokens/i
 /** Every model may write as much; whether it may write more is asked. */
 const ANY_MODEL_WRITES = 4_096
 
@@ -209,8 +213,8 @@ class Loop<End> {
 
   /** Tokens for the next reply: more after each that was cut off, as far as the model may write. */
   private async room({ provider, model }: Pick<ModelRequest, 'provider' | 'model'>): Promise<number> {
-    const { outputTokens: first } = this.policy
-    const { cuts } = this.tape
+    const { cuts, isNarrow } = this.tape
+    const first = isNarrow ? NARROW : this.policy.outputTokens
     if (cuts === 0 && first <= ANY_MODEL_WRITES) return first
     const { outputTokens } = await this.parts.models.resolve(provider, model)
     return roomAfter(first, cuts, outputTokens)
@@ -222,7 +226,7 @@ class Loop<End> {
     const ms = this.parts.clock.now() - begun.at
     await this.put({ ...placed(begun), ms, data: { asked: begun.asked, error: { code, message } } })
     this.parts.signal.throwIfAborted()
-    if (code === 'overflow' && (await this.compact())) return null
+    if (code === 'overflow' && ((await this.compact()) || (await this.narrow(begun, message)))) return null
     const reason = provider && !message.startsWith(provider) ? `${provider}: ${message}` : message
     const otherwise = (why: string) => this.policy.failed(why, error)
     return later ? await this.policy.away({ reason, waitMs: later.waitMs }, otherwise) : otherwise(reason)
@@ -236,6 +240,15 @@ class Loop<End> {
     if (upTo === null) return (await policy.forget?.(0)) ?? false
     const text = 'it was longer than the model takes; older answers of tools are told in short from here on'
     await this.put(noteAt(tape, this.parts.clock, { text, compacted: upTo }))
+    return true
+  }
+
+  /** Some models take what was said and the room for the reply together: a small one may have room for a shorter reply. */
+  private async narrow({ asked }: Begun, why: string): Promise<boolean> {
+    const { tape } = this
+    if (!COUNTS_REPLY.test(why) || tape.isNarrow || asked.max_tokens <= NARROW) return false
+    const text = `there was no room for a reply of ${asked.max_tokens} tokens; replies of ${NARROW} are asked for from here on`
+    await this.put(noteAt(tape, this.parts.clock, { text, narrow: true }))
     return true
   }
 

@@ -1,5 +1,5 @@
 /**
- * External tools for one run: servers are connected in parallel and listed once, one that is dead is
+ * External tools for one run: servers are connected in parallel and listed, one that is dead is
  * skipped with a reason, and what comes back is bounded. The connections live for the run only.
  */
 import { createHash } from 'node:crypto'
@@ -54,11 +54,16 @@ const TOOLS_MAX = 200
 /** Characters of a schema as JSON. */
 const SCHEMA_MAX = 32 * 1024
 
-interface Found {
+interface Connected {
   server: McpServerRef
+  connection: Connection
+  /** Names and hashes of what it listed last. */
+  listed: string
+}
+
+interface Found extends Omit<Connected, 'listed'> {
   listed: ListedTool
   definition: Definition
-  connection: Connection
 }
 
 /**
@@ -71,14 +76,14 @@ export async function connectTools(
 ): Promise<ExternalTools> {
   const { clock, pinned } = options
   const skipped: SkippedServer[] = []
-  const connections: Connection[] = []
+  const connections: Connected[] = []
   const lists = await Promise.all(
     servers.map(async (server): Promise<Found[]> => {
       let connection: Connection | null = null
       try {
         connection = await open(server, options)
         const found = read(server, connection, await connection.list(), skipped)
-        connections.push(connection)
+        connections.push({ server, connection, listed: writtenOf(found) })
         return found
       } catch (error) {
         void connection?.close()
@@ -87,25 +92,13 @@ export async function connectTools(
       }
     }),
   )
-  const found = lists.flat()
-  const names = namesOf(found.map(({ server, listed }) => ({ server: server.name, tool: listed.name })))
-  const byName = new Map<string, Found & { tool: ExternalTool }>()
-  const tools = found.map((one, i): ExternalTool => {
-    const { server, listed, definition } = one
-    const was = pinned(server.name, listed.name)
-    const tool = {
-      name: names[i]!,
-      server: server.name,
-      tool: listed.name,
-      ...definition,
-      changed: was !== null && was !== definition.hash,
-    }
-    byName.set(tool.name.toLowerCase(), { ...one, tool })
-    return tool
-  })
+  const offer = offering(pinned)
+  offer.add(lists.flat())
+  const { tools, byName } = offer
   return {
     tools,
     skipped,
+    relist: () => relist(connections, offer),
     async call(name, args, signal): Promise<ToolResult> {
       const at = clock.now()
       const failed = (text: string): ToolResult => ({ text, isError: true, ms: clock.now() - at })
@@ -124,9 +117,77 @@ export async function connectTools(
       }
     },
     async close() {
-      await Promise.all(connections.splice(0).map((connection) => connection.close()))
+      await Promise.all(connections.splice(0).map(({ connection }) => connection.close()))
     },
   }
+}
+
+/** The tools of a run by their names, to which those are added that a server lists later. */
+function offering(pinned: ConnectOptions['pinned']) {
+  const tools: ExternalTool[] = []
+  const byName = new Map<string, Found & { tool: ExternalTool }>()
+  const isKnown =
+    ({ server, listed }: Found) =>
+    (one: ExternalTool) =>
+      one.server === server.name && one.tool === listed.name
+  return {
+    tools,
+    byName,
+    /** @returns the tools that were listed: one that is known keeps its name and what it was offered with */
+    add(found: readonly Found[]): ExternalTool[] {
+      const fresh = found.filter((one) => !tools.some(isKnown(one)))
+      const names = namesOf(
+        fresh.map(({ server, listed }) => ({ server: server.name, tool: listed.name })),
+        new Set(byName.keys()),
+      )
+      for (const [i, one] of fresh.entries()) {
+        const was = pinned(one.server.name, one.listed.name)
+        const tool = {
+          name: names[i]!,
+          server: one.server.name,
+          tool: one.listed.name,
+          ...one.definition,
+          changed: was !== null && was !== one.definition.hash,
+        }
+        tools.push(tool)
+        byName.set(tool.name.toLowerCase(), { ...one, tool })
+      }
+      return found.map((one) => {
+        const known = tools.find(isKnown(one))!
+        if (known.hash !== one.definition.hash) known.changed = true
+        return { ...known, ...one.definition }
+      })
+    },
+  }
+}
+
+const writtenOf = (found: readonly Found[]): string =>
+  JSON.stringify(found.map(({ listed, definition }) => [listed.name, definition.hash]))
+
+async function relist(
+  connections: readonly Connected[],
+  { tools, add }: ReturnType<typeof offering>,
+): Promise<Map<string, ExternalTool[]>> {
+  const others = new Map<string, ExternalTool[]>()
+  await Promise.all(
+    connections.map(async (one) => {
+      const { server, connection } = one
+      if (!connection.mayListOthers()) return
+      const list = await connection.list().catch(() => null)
+      // What cannot be read now is looked at after its next call; until then what was listed holds.
+      if (list === null) return
+      const found = read(server, connection, list, [])
+      const written = writtenOf(found)
+      if (written === one.listed) return
+      one.listed = written
+      const known = new Set(tools.flatMap((tool) => (tool.server === server.name ? [tool.tool] : [])))
+      // Names that are new each time would otherwise fill what a model reads.
+      let room = TOOLS_MAX - known.size
+      const taken = found.filter(({ listed: { name } }) => known.has(name) || room-- > 0)
+      others.set(server.name, add(taken))
+    }),
+  )
+  return others
 }
 
 /** @throws Error with a sentence */
@@ -212,15 +273,16 @@ interface Named {
  * A name for each tool, `server__tool`, unique in any case of letters, since models do not keep to it.
  * Where that is too long, or two would share it, the end is a hash of both names, so that a tool's name
  * does not depend on the order in which servers answer. No name is one of ours: none of ours has `__`.
+ * @param taken names of others, in small letters; those that are given are added
  * @returns in the order given.
  */
-function namesOf(tools: readonly Named[]): string[] {
+function namesOf(tools: readonly Named[], taken: Set<string>): string[] {
   const plain = tools.map(({ server, tool }) => `${server}__${tool}`.replace(/[^A-Za-z0-9_-]/g, '_'))
   const sharing = new Map<string, number>()
   for (const name of plain) sharing.set(name.toLowerCase(), (sharing.get(name.toLowerCase()) ?? 0) + 1)
-  const taken = new Set<string>()
   const names = plain.map((name) => {
-    const isFree = name.length <= MAX && sharing.get(name.toLowerCase()) === 1
+    const isAlone = sharing.get(name.toLowerCase()) === 1 && !taken.has(name.toLowerCase())
+    const isFree = name.length <= MAX && isAlone
     if (isFree) taken.add(name.toLowerCase())
     return isFree ? name : null
   })

@@ -37,6 +37,8 @@ export interface RawResult {
 export interface Connection {
   /** @returns all pages of the list. @throws Error with a sentence */
   list(): Promise<ListedTool[]>
+  /** Whether the list may be another since it was read, by what the server says of it. */
+  mayListOthers(): boolean
   /** @throws Error with a sentence */
   call(tool: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<RawResult>
   /** Why nothing can be called any more; null: something can. */
@@ -68,6 +70,8 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
   const { timers, signal } = options
   let broken = new AbortController()
   let over: string | null = null
+  /** What was listed is no more, or may be no more: of whose list may change each call may be what changes it. */
+  let isOutdated = false
   const begin = (mode: 'auto' | 'legacy') => {
     const wire = server.program
       ? new ProgramTransport(sdk, server.program, timers)
@@ -86,6 +90,9 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
       made.onclose = () => {
         if (client === made) over = wire.ended ?? 'its program was ended'
       }
+    made.setNotificationHandler('notifications/tools/list_changed', () => {
+      isOutdated = true
+    })
     made.onerror = (error) => {
       if (!BROKEN.test(error.message)) return
       // The client itself would wait for an answer that cannot come any more.
@@ -161,6 +168,7 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
     list: () =>
       within(LIST_MS, async (cut) => {
         let cursor: unknown
+        isOutdated = false
         definitions.clear()
         for (let page = 0; page < PAGES_MAX; page++) {
           const params = typeof cursor === 'string' ? { cursor } : {}
@@ -174,11 +182,14 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
         }
         return [...definitions.values()]
       }),
+    mayListOthers: () => over === null && isOutdated,
     call: (name, args, by) =>
       within(
         CALL_MS,
         async (cut) => {
           const params = { name, arguments: args }
+          // Its notification may come on a stream that is not opened, or later than its answer.
+          if (client.getServerCapabilities()?.tools?.listChanged === true) isOutdated = true
           const result = await inSession(() => callOf(client, definitions.get(name), params, cut))
           return {
             content: Array.isArray(result.content) ? result.content : [],
@@ -464,6 +475,7 @@ export async function keptRunning(
   }
   return {
     list: async () => (await live()).list(),
+    mayListOthers: () => now.mayListOthers(),
     call: async (tool, args, signal) => (await live()).call(tool, args, signal),
     over: () => now.over(),
     close: async () => {

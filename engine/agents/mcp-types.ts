@@ -53,6 +53,12 @@ export interface ExternalTools {
   /** The changed ones too, so that a change can be told. */
   tools: ExternalTool[]
   skipped: SkippedServer[]
+  /**
+   * Lists those servers again that say that their list may change, where it may have. What is new of them is among `tools`
+   * from then on, and what says something else by now is marked as changed; no tool goes away within a run.
+   * @returns what those list now that list something else than before
+   */
+  relist(): Promise<ReadonlyMap<string, readonly ExternalTool[]>>
   /** Calls a tool by its name here. Never throws: what went wrong is a result with `isError`. */
   call(name: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<ToolResult>
   /** Ends the connections; they live for one run. */

@@ -188,13 +188,16 @@ export function findingNeeds(
       const written = new Set(
         sources.live().flatMap(({ connector, name }) => (connector.kind === 'finding' ? name : [])),
       )
-      const isWatched = Object.keys(doc?.uses.trigger ?? {}).some((name) => {
+      const watching = Object.keys(doc?.uses.trigger ?? {}).flatMap((name) => {
         const trigger = declared.kinds.trigger.find(name)?.doc
-        return (
-          trigger?.sources.some((source) => written.has(source)) && mayHold(trigger.filters ?? [], finding)
-        )
+        const isFed = trigger?.sources.some((source) => written.has(source))
+        return trigger && isFed && mayHold(trigger.filters ?? [], finding) ? [{ name, trigger }] : []
       })
-      return doc && !isWatched ? wiringOf(doc).handoffs : []
+      const isWatched = watching.some(({ trigger }) => !trigger.paused)
+      return {
+        handoffs: doc && !isWatched ? wiringOf(doc).handoffs : [],
+        paused: watching.map(({ name }) => name),
+      }
     },
     answersPractice: (project, writer) => answersPractice(declared, project, writer),
     practiceAnswered: (project, run) => void setupQueries(store.db).found(project, run),

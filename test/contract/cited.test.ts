@@ -120,6 +120,10 @@ describe('issue 17, 2.5: a finding of an outside agent', () => {
     expect((await record({ verdict: 'odd' })).body.notices).toEqual([])
     await watching('outside', [verdict, { field: 'text', op: 'contains', value: 'slow' }])
     expect((await record({ verdict: 'investigate' })).body.notices).toEqual([])
+    await svc.post('/api/triggers/outside/pause', {})
+    expect((await record({ verdict: 'investigate' })).body.notices).toEqual([
+      'verdict investigate hands over to nobody: the trigger that watches such findings is paused (outside)',
+    ])
   })
 
   it('is held to the same through svc mcp', async () => {

@@ -27,6 +27,13 @@ const TOOLS = {
     process.stdout.write('this is a line of a log\n')
     return 'said'
   },
+  grow: () => {
+    TOOLS.grown = () => 'grown'
+    process.stdout.write(
+      `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })}\n`,
+    )
+    return 'said'
+  },
   huge: () => 'x'.repeat(9 * 1024 * 1024),
   silent: () => new Promise(() => {}),
   die: () => {

@@ -47,6 +47,8 @@ export interface ServerOptions {
   pageSize?: number
   /** modern: revision 2026-07-28 alone, without sessions; else those that begin with `initialize` alone. */
   revision?: 'modern'
+  /** Says that its list may change. */
+  listChanged?: boolean
   /** Status with which a server of before 2026-07-28 meets a request before `initialize`. */
   puzzled?: number
 }
@@ -108,7 +110,10 @@ export async function startMcpServer(tools: Offered[], options: ServerOptions = 
 
 /** A server of the SDK that lists and answers what the test says. */
 function speaking(of: McpTestServer, options: ServerOptions): Server {
-  const server = new Server({ name: 'test', version: '1' }, { capabilities: { tools: {} } })
+  const server = new Server(
+    { name: 'test', version: '1' },
+    { capabilities: { tools: options.listChanged ? { listChanged: true } : {} } },
+  )
   const { list, call } = said(of, options)
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => list(params) as never)
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => (await call(params)) as never)
@@ -117,7 +122,10 @@ function speaking(of: McpTestServer, options: ServerOptions): Server {
 
 /** The same, of the second generation. */
 function speakingModern(of: McpTestServer, options: ServerOptions): ModernServer {
-  const server = new ModernServer({ name: 'test', version: '1' }, { capabilities: { tools: {} } })
+  const server = new ModernServer(
+    { name: 'test', version: '1' },
+    { capabilities: { tools: options.listChanged ? { listChanged: true } : {} } },
+  )
   const { list, call } = said(of, options)
   server.setRequestHandler('tools/list', async ({ params }) => list(params) as never)
   server.setRequestHandler('tools/call', async ({ params }) => (await call(params)) as never)

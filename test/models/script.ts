@@ -32,6 +32,14 @@ export interface ScriptedReply {
   model?: string
   /** A block of thinking before the text; of chat completions the field that most endpoints send. */
   thinking?: string
+  /** Of chat completions: `reasoning_details` of a router, each in a piece of its own. */
+  details?: object[]
+  /** Of chat completions: `extra_content` of each call. */
+  extras?: (object | undefined)[]
+  /** Of chat completions: all calls have the index 0, each whole; `unnamed`: and no id. */
+  sameIndex?: 'named' | 'unnamed'
+  /** Of chat completions: the text comes as a list of parts, behind one of what was thought. */
+  parts?: true
   /** The connection is closed: before the head, or at the place. */
   cut?: 'before' | 'within'
   /** Where `cut`, `fault`, `ended` and `stalled` come in: after the first piece of text unless said. */

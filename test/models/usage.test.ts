@@ -7,6 +7,12 @@ import { T0 } from '../contract/instance.ts'
 import { instance } from './instance.ts'
 
 const DAY = 86_400_000
+const NO_TOKENS = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+}
 const entry = (id: string, more: Partial<UsageEntry> = {}): UsageEntry => ({
   id,
   at: T0,
@@ -33,10 +39,7 @@ describe('what models were used for', () => {
     const { svc } = await instance()
     const none = {
       calls: 0,
-      input_tokens: 0,
-      output_tokens: 0,
-      cache_creation_input_tokens: 0,
-      cache_read_input_tokens: 0,
+      ...NO_TOKENS,
       cost_usd: 0,
       uncosted_calls: 0,
     }
@@ -58,6 +61,11 @@ describe('what models were used for', () => {
       entry('2', { at: T0 - DAY, surface: 'ask', agent: null, costUsd: null, calls: 1, practice: true }),
       entry('3', { at: T0 - 40 * DAY, provider: 'g', keySource: 'env:PROVIDERA_API_KEY', costUsd: 0.25 }),
       entry('4', { at: T0 - 40 * DAY, provider: 'free', costUsd: null }),
+      // Of a clock that was set back since: no day of a window that ends today.
+      entry('5', {
+        ...{ at: T0 + 3 * DAY, provider: 'g', keySource: 'env:PROVIDERA_API_KEY', calls: 0, costUsd: 0 },
+        usage: NO_TOKENS,
+      }),
     ]
     for (const one of entries) await svc.engine.recordModelUsage(one)
     const usage =

@@ -8,6 +8,13 @@ const idOf = (call: { id?: string }, i: number) => call.id ?? `call_${i + 1}`
 const textOf = (value: Record<string, unknown> | string) =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
+const extraOf = ({ extras }: ScriptedReply, i: number) =>
+  extras?.[i] === undefined ? {} : { extra_content: extras[i] }
+const partsOf = (text: string) => [
+  { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
+  { type: 'text', text },
+]
+
 function usageOf(reply: ScriptedReply) {
   if (reply.usage === null) return undefined
   const given = { input_tokens: 10, output_tokens: 5, ...reply.usage }
@@ -31,13 +38,16 @@ export const chatWire: Wire = {
         index: 0,
         message: {
           role: 'assistant',
-          content: reply.text ?? null,
+          content: reply.parts ? partsOf(reply.text ?? '') : (reply.text ?? null),
+          ...(reply.thinking === undefined ? {} : { reasoning_content: reply.thinking }),
+          ...(reply.details ? { reasoning_details: reply.details } : {}),
           ...(reply.calls
             ? {
                 tool_calls: reply.calls.map((call, i) => ({
                   id: idOf(call, i),
                   type: 'function',
                   function: { name: call.name, arguments: textOf(call.arguments) },
+                  ...extraOf(reply, i),
                 })),
               }
             : {}),
@@ -62,6 +72,12 @@ export const chatWire: Wire = {
     reply.calls?.forEach((call, index) => {
       const json = textOf(call.arguments)
       const half = Math.ceil(json.length / 2)
+      if (reply.sameIndex) {
+        const id = reply.sameIndex === 'named' ? idOf(call, index) : ''
+        const whole = { name: call.name, arguments: json }
+        close.push(chunk({ tool_calls: [{ index: 0, id, type: 'function', function: whole }] }))
+        return
+      }
       close.push(
         chunk({
           tool_calls: [
@@ -70,6 +86,7 @@ export const chatWire: Wire = {
               id: idOf(call, index),
               type: 'function',
               function: { name: call.name, arguments: json.slice(0, half) },
+              ...extraOf(reply, index),
             },
           ],
         }),
@@ -88,8 +105,9 @@ export const chatWire: Wire = {
         ': here it comes\n\n',
         chunk({ role: 'assistant', content: '' }),
         ...(reply.thinking === undefined ? [] : [chunk({ reasoning_content: reply.thinking })]),
+        ...(reply.details ?? []).map((detail) => chunk({ reasoning_details: [detail] })),
       ],
-      text: (content) => chunk({ content }),
+      text: (content) => chunk({ content: reply.parts ? partsOf(content) : content }),
       close,
       broken: 'data: {"id":"chatcmpl-1","choices":[\n\n',
       fault: data({ error: reply.fault }),

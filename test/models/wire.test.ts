@@ -1,6 +1,6 @@
 /** What goes over the wire in both formats, and what comes back of it. */
 import { describe, expect, it } from 'vitest'
-import type { ModelMessage } from '../../engine/agents/models/types.ts'
+import type { ModelMessage, ModelReply } from '../../engine/agents/models/types.ts'
 import { hello, KEY, KINDS, providerAt, readTool, world } from './setup.ts'
 
 /** A breakpoint of provider A's prompt cache. */
@@ -131,6 +131,7 @@ describe.each(KINDS)('%s', (kind) => {
             {
               role: 'assistant',
               content: 'Looking',
+              reasoning_content: 'hm',
               tool_calls: [
                 { id: a, type: 'function', function: { name: 'read', arguments: '{"entity":"a"}' } },
                 { id: b, type: 'function', function: { name: 'read', arguments: '{}' } },
@@ -224,6 +225,129 @@ describe.each(KINDS)('%s', (kind) => {
     expect(await models.list(providerAt(server, kind))).toEqual(['m1', 'm2'])
     expect(server.requests[0]!.path).toBe('/v1/models')
   })
+})
+
+it('a text of blanks is not sent back in the format of provider A, which refuses it', async () => {
+  const { server, ask } = await world('providera')
+  server.reply('m1', [{ text: '\n\n', calls: [{ name: 'read', arguments: {} }] }, { text: 'Done' }])
+  const { text, calls, raw } = await ask({ tools: [readTool] })
+  const results = calls.map(({ id }) => ({ id, content: 'r' }))
+  const turn = { role: 'assistant' as const, text, calls }
+  for (const replayed of [{ ...turn, raw }, turn])
+    await ask({
+      tools: [readTool],
+      messages: [...hello.messages, replayed, { role: 'tool', results }],
+    }).catch(() => {})
+  const sent = server.requests.slice(1).map(({ body }) => body.messages[1].content)
+  expect(sent).toMatchObject([[{ type: 'tool_use' }], [{ type: 'tool_use' }]])
+})
+
+describe('what an endpoint says beside the format', () => {
+  const signed = (of: string) => ({ google: { thought_signature: of } })
+  const calls = [
+    { name: 'read', arguments: { entity: 'a' } },
+    { name: 'read', arguments: { entity: 'b' } },
+  ]
+  const said = {
+    thinking: 'hm',
+    calls,
+    extras: [signed('s1'), undefined],
+    details: [
+      { type: 'reasoning.text', index: 0, text: 'I ' },
+      { type: 'reasoning.text', index: 0, text: 'look', signature: 'signed' },
+      { type: 'reasoning.encrypted', index: 1, data: 'x', id: 'call_1' },
+    ],
+  }
+  const turnOf = (reply: ModelReply): ModelMessage[] => [
+    ...hello.messages,
+    { role: 'assistant', text: reply.text, calls: reply.calls, raw: reply.raw },
+    { role: 'tool', results: reply.calls.map(({ id }) => ({ id, content: 'r' })) },
+  ]
+
+  it.each([{ plain: true }, {}])('goes back with its turn, as it came (%j)', async (how) => {
+    const { server, ask } = await world('compatible')
+    server.reply('m1', [{ ...said, ...how }, { text: 'Done' }])
+    await ask({ tools: [readTool], messages: turnOf(await ask({ tools: [readTool] })) })
+    const whole = { type: 'reasoning.text', index: 0, text: 'I look', signature: 'signed' }
+    expect(server.requests[1]!.body.messages[2]).toMatchObject({
+      reasoning_content: 'hm',
+      reasoning_details: [whole, said.details[2]],
+      tool_calls: [{ extra_content: signed('s1') }, { function: { arguments: '{"entity":"b"}' } }],
+    })
+    expect(server.requests[1]!.body.messages[2].tool_calls[1]).not.toHaveProperty('extra_content')
+  })
+
+  it('goes to nobody else, and not to one that refuses it', async () => {
+    const { server, ask } = await world('compatible')
+    server.reply('m1', ({ body }) =>
+      JSON.stringify(body.messages).includes('reasoning_content')
+        ? {
+            status: 422,
+            error: 'body.messages.2.assistant.reasoning_content: Extra inputs are not permitted',
+          }
+        : said,
+    )
+    const reply = await ask({ tools: [readTool] })
+    expect((await ask({ tools: [readTool], messages: turnOf(reply) })).calls).toHaveLength(2)
+    expect(JSON.stringify(server.requests.at(-1)!.body)).not.toMatch(/reasoning_|extra_content/)
+    const asked = server.requests.length
+    const other = { ...reply, raw: { ...(reply.raw as object), provider: 'another' } }
+    await ask({ tools: [readTool], messages: turnOf(other) })
+    expect(server.requests).toHaveLength(asked + 1)
+  })
+
+  it.each(['named', 'unnamed'] as const)(
+    'keeps calls apart that have the same index (%s)',
+    async (sameIndex) => {
+      const { server, ask } = await world('compatible')
+      server.reply('m1', [{ calls, sameIndex }])
+      const reply = await ask({ tools: [readTool] })
+      expect(reply.calls.map((call) => call.arguments)).toEqual([{ entity: 'a' }, { entity: 'b' }])
+      expect(new Set(reply.calls.map(({ id }) => id)).size).toBe(2)
+    },
+  )
+
+  it.each([{ plain: true }, {}])('is no part of the text where that comes in parts (%j)', async (how) => {
+    const { server, ask } = await world('compatible')
+    server.reply('m1', [{ text: 'It is the gateway.', parts: true, ...how }])
+    expect((await ask()).text).toBe('It is the gateway.')
+  })
+})
+
+describe('what was thought, where a server leaves it in the text', () => {
+  it.each([
+    ['<think>\nWhy <think>?\n</think>\n\nIt is the gateway.', 'It is the gateway.'],
+    ['\n<think></think>It is.', 'It is.'],
+    ['<thinking> is no tag of these', '<thinking> is no tag of these'],
+    ['It wrote <think>x</think>.', 'It wrote <think>x</think>.'],
+    ['  ', '  '],
+    ['<think>and on', ''],
+  ])('is no part of it: %j', async (text, said) => {
+    const { server, ask } = await world('compatible')
+    server.reply('m1', [{ text }, { text, plain: true }])
+    const pieces: string[] = []
+    const reply = await ask({ onText: (piece) => pieces.push(piece) })
+    expect([reply.text, pieces.join('')]).toEqual([said, said])
+    expect((await ask()).text).toBe(said)
+  })
+})
+
+it.each([
+  ['compatible', 'max_tokens', "Unsupported parameter: 'max_tokens' is not supported with this model."],
+  ['providerb', 'max_completion_tokens', 'Unrecognized request argument supplied: max_completion_tokens'],
+] as const)('%s: the bound of a reply has another name where %s is refused', async (kind, name, error) => {
+  const { server, ask } = await world(kind)
+  server.reply('m1', ({ body }) => (name in body ? { status: 400, error } : { text: 'so' }))
+  const other = name === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  expect((await ask()).text).toBe('so')
+  expect(server.requests.map(({ body }) => [body[name], body[other]])).toEqual([
+    [100, undefined],
+    [undefined, 100],
+  ])
+  // One that is too large is no other name.
+  server.reply('m1', [{ status: 400, error: `'max_tokens' or 'max_completion_tokens' is too large: 100` }])
+  await expect(ask()).rejects.toMatchObject({ code: 'refused' })
+  expect(server.requests).toHaveLength(3)
 })
 
 describe('a bearer token', () => {

@@ -15,7 +15,7 @@ import {
   waitForModel,
 } from '../loop.ts'
 import type { ModelMessage, ToolCall } from '../models/types.ts'
-import { isCut, Tape } from '../runs/tape.ts'
+import { isBlank, isCut, Tape } from '../runs/tape.ts'
 import type { Parked, Step, StepData, StepWrite, StoredReply, Unavailable } from '../runs/types.ts'
 import {
   type AskPort,
@@ -33,6 +33,7 @@ import { type AskTool, callTool, type ToolWorld } from './tool-calls.ts'
 
 /** Calls of tools that are made of one reply. */
 const CALLS_MAX = 16
+const SAY_SOMETHING = 'Your reply was empty. Go on from here: call a tool, or answer.'
 const OVER = 'Your rounds are used up. Answer now with what you found, and say what you did not get to see.'
 
 export interface TurnParts extends LoopParts {
@@ -137,6 +138,7 @@ export class Turn implements Policy<TurnEnd> {
     if (isLast) return this.closed(CLOSING)
     if (reply.calls.length > 0) return null
     if (answer) return { event: 'answer', answer, error: null }
+    if (!tape.wasBlank || tape.last?.kind !== 'model') return null
     const error =
       tape.toolCalls > 0
         ? 'the model ended without a word; ask again'
@@ -203,7 +205,12 @@ export class Turn implements Policy<TurnEnd> {
     return null
   }
 
-  async weigh(): Promise<null> {
+  /** A reply that said nothing is asked for once more. */
+  async weigh(reply: StoredReply): Promise<null> {
+    if (isBlank(reply) && this.tape.last?.kind === 'model')
+      await this.write(
+        noteAt(this.tape, this.parts.clock, { text: 'its reply was empty', say: SAY_SOMETHING, blank: true }),
+      )
     return null
   }
 

@@ -226,6 +226,7 @@ async function settle({ engine, clock }: EvalWorld, models: Models, ids: readonl
 const NO_TOOLS = {
   tools: [],
   skipped: [],
+  relist: async () => new Map(),
   call: async () => ({ text: 'there is no such tool', isError: true, ms: 0 }),
   close: async () => {},
 }

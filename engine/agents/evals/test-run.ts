@@ -453,6 +453,7 @@ function settle(engine: Engine, now: () => number, models: Models, ids: readonly
       connect: async () => ({
         tools: [],
         skipped: [],
+        relist: async () => new Map(),
         call: async () => ({ text: 'there is no such tool', isError: true, ms: 0 }),
         close: async () => {},
       }),

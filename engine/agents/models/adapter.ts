@@ -107,7 +107,8 @@ export function withCut(calls: ToolCall[], texts: readonly string[], isCut: bool
   return [...calls.slice(0, -1), { ...last, cut: true }]
 }
 
-function isWhole(text: string): boolean {
+/** Whether a text is a JSON object. */
+export function isWhole(text: string): boolean {
   try {
     return isObject(JSON.parse(text))
   } catch {

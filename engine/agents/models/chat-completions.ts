@@ -11,13 +11,14 @@ import {
   type Adapter,
   argumentsOf,
   BadReply,
-  type Bounded,
+  Bounded,
   boundedArguments,
   boundedText,
   CLIENT_MS,
   CutReply,
   guardedFetch,
   isStream,
+  isWhole,
   jsonOf,
   MAX_CALLS,
   type Means,
@@ -38,15 +39,54 @@ type Params = OpenAI.ChatCompletionCreateParamsStreaming
 export const chatCompletions: Adapter = {
   async send(provider, request, means) {
     const client = clientOf(provider, means)
-    const response = await client.chat.completions.create(paramsOf(provider, request)).asResponse()
-    if (!isStream(response)) return replyOf(await jsonOf(response), response.headers, means)
-    return read(client, response, means)
+    const response = await answerOf(client, provider, request)
+    if (!isStream(response)) return replyOf(provider, await jsonOf(response), response.headers, means)
+    return read(client, provider, response, means)
   },
   async list(provider, means) {
     const client = clientOf(provider, means)
     const page = await client.models.list()
     return modelIds(page.data)
   },
+}
+
+/** How it is asked, where endpoints differ in what they take. */
+interface Manner {
+  /** As for `messagesOf`. */
+  own: string | null
+  /** What bounds the reply: provider B's newer models take only the new name, many other endpoints only the old one. */
+  room: 'max_tokens' | 'max_completion_tokens'
+  isOther?: true
+}
+
+/** Asks once more in another manner, where one is refused by its name. */
+async function answerOf(client: OpenAI, provider: Provider, request: WireRequest): Promise<Response> {
+  let manner: Manner = {
+    own: provider.id,
+    room: provider.kind === 'providerb' ? 'max_completion_tokens' : 'max_tokens',
+  }
+  for (;;)
+    try {
+      return await client.chat.completions.create(paramsOf(request, manner)).asResponse()
+    } catch (error) {
+      const other = otherwise(manner, error)
+      if (!other) throw error
+      manner = other
+    }
+}
+
+const BESIDE = /reasoning_content|reasoning_details|extra_content/
+const NOT_TAKEN =
+  /unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|extra_forbidden|not permitted/i
+
+function otherwise(manner: Manner, error: unknown): Manner | null {
+  const { status, message } = (error ?? {}) as { status?: unknown; message?: unknown }
+  const text = String(message)
+  if (status !== 400 && status !== 422) return null
+  if (manner.own !== null && BESIDE.test(text)) return { ...manner, own: null }
+  if (manner.isOther || !text.includes(manner.room) || !NOT_TAKEN.test(text)) return null
+  const room = manner.room === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  return { ...manner, room, isOther: true }
 }
 
 /** Everything it would look for in its own environment variables is given. */
@@ -66,17 +106,16 @@ function clientOf(provider: Provider, means: Means): OpenAI {
   })
 }
 
-function paramsOf({ kind }: Provider, request: WireRequest): Params {
+function paramsOf(request: WireRequest, { own, room }: Manner): Params {
   const { model, system, tools, choice, maxTokens } = request
   return {
     model,
-    // Provider B's newer models take only the new name, most other endpoints only the old one.
-    ...(kind === 'providerb' ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }),
+    [room]: maxTokens,
     stream: true,
     stream_options: { include_usage: true },
     messages: [
       ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
-      ...request.messages.flatMap(messagesOf),
+      ...request.messages.flatMap((message) => messagesOf(message, own)),
     ],
     ...(tools.length === 0
       ? {}
@@ -95,7 +134,8 @@ function choiceOf(choice: WireRequest['choice']): OpenAI.ChatCompletionToolChoic
   return choice === 'any' ? 'required' : choice
 }
 
-function messagesOf(message: ModelMessage): OpenAI.ChatCompletionMessageParam[] {
+/** @param own id of the provider that is asked: of its own replies it gets back what it said beside the format; null: nothing of it */
+function messagesOf(message: ModelMessage, own: string | null): OpenAI.ChatCompletionMessageParam[] {
   if (message.role === 'user') return [{ role: 'user', content: message.text }]
   if (message.role === 'tool')
     return [
@@ -103,8 +143,10 @@ function messagesOf(message: ModelMessage): OpenAI.ChatCompletionMessageParam[] 
       ...imagesOf(message.results),
     ]
   const { raw } = message
-  if (isObject(raw) && raw.kind === 'chat' && isObject(raw.message))
-    return [raw.message as FieldsOf<OpenAI.ChatCompletionAssistantMessageParam>]
+  if (isObject(raw) && raw.kind === 'chat' && isObject(raw.message)) {
+    const said = raw.message as FieldsOf<OpenAI.ChatCompletionAssistantMessageParam>
+    return [own !== null && raw.provider === own ? withBeside(said, raw.beside as Beside) : said]
+  }
   return [assistantOf(message.text, message.calls)]
 }
 
@@ -141,20 +183,146 @@ function assistantOf(text: string, calls: readonly ToolCall[]): OpenAI.ChatCompl
   }
 }
 
+/*
+ * What endpoints say beside the format and refuse the next request without, as Gemini does without the `thought_signature`
+ * of a call, and DeepSeek and Kimi without what was thought before one. It goes back as it came, to the provider that said
+ * it alone: others refuse a field that they do not know.
+ */
+
+interface Beside {
+  reasoning_content?: string
+  /** Of routers. */
+  reasoning_details?: Record<string, unknown>[]
+  /** Of each call, in their order; null: none. */
+  extra_content?: (Record<string, unknown> | null)[]
+}
+
+/** Takes together what comes in pieces. */
+class GrowingBeside {
+  private readonly thought = new Bounded('thinking', MAX_THINKING_BYTES)
+  private readonly details: Record<string, unknown>[] = []
+
+  add({ reasoning_content: thought, reasoning_details: details }: Record<string, unknown>): void {
+    if (typeof thought === 'string') this.thought.add(thought)
+    if (Array.isArray(details)) for (const detail of details) if (isObject(detail)) this.addDetail(detail)
+  }
+
+  /** Pieces of one text are one text, as it would have come whole. */
+  private addDetail(detail: Record<string, unknown>): void {
+    this.size.add(JSON.stringify(detail))
+    const last = this.details.at(-1)
+    const field = PIECES.find((name) => typeof detail[name] === 'string')
+    const isNext =
+      last &&
+      field &&
+      typeof last[field] === 'string' &&
+      last.type === detail.type &&
+      last.index === detail.index
+    if (isNext) Object.assign(last, detail, { [field]: `${last[field]}${detail[field]}` })
+    else this.details.push({ ...detail })
+  }
+
+  private readonly size = new Bounded('thinking', MAX_THINKING_BYTES)
+
+  whole(extras: readonly unknown[]): Beside {
+    const isExtra = extras.some(isObject)
+    if (isExtra) this.size.add(JSON.stringify(extras))
+    return {
+      ...(this.thought.text === '' ? {} : { reasoning_content: this.thought.text }),
+      ...(this.details.length ? { reasoning_details: this.details } : {}),
+      ...(isExtra ? { extra_content: extras.map((extra) => (isObject(extra) ? extra : null)) } : {}),
+    }
+  }
+}
+
+const PIECES = ['text', 'summary']
+const MAX_THINKING_BYTES = 1024 * 1024
+
+function withBeside(
+  said: FieldsOf<OpenAI.ChatCompletionAssistantMessageParam>,
+  { extra_content: extras = [], ...beside }: Beside,
+): FieldsOf<OpenAI.ChatCompletionAssistantMessageParam> {
+  const calls = said.tool_calls?.map((call, i) => (extras[i] ? { ...call, extra_content: extras[i] } : call))
+  return { ...said, ...beside, ...(calls ? { tool_calls: calls } : {}) }
+}
+
+/**
+ * The text of a reply, without what was thought before it where its server leaves that in, between `<think>` and `</think>`,
+ * as many do that serve open models themselves.
+ */
+class Spoken {
+  private readonly whole = boundedText()
+  private at: 'start' | 'thinking' | 'after' | 'said' = 'start'
+  /** What is not known yet to be said. */
+  private held = ''
+
+  constructor(private readonly tell: (piece: string) => void) {}
+
+  get text(): string {
+    return this.whole.text
+  }
+
+  add(piece: string): void {
+    const text = this.at === 'said' ? piece : this.saidOf(piece)
+    if (text === null) this.tell('')
+    else this.say(text)
+  }
+
+  /** @returns what is said of all that came, where that is known by now */
+  private saidOf(piece: string): string | null {
+    this.held += piece
+    if (this.at === 'start') {
+      const begun = this.held.trimStart()
+      if (OPENING.startsWith(begun)) return null
+      if (!begun.startsWith(OPENING)) return this.held
+      this.at = 'thinking'
+    }
+    if (this.at === 'thinking') {
+      const end = this.held.indexOf(CLOSING)
+      this.held = this.held.slice(end < 0 ? 1 - CLOSING.length : end + CLOSING.length)
+      if (end < 0) return null
+      this.at = 'after'
+    }
+    return this.held.trimStart() || null
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    if (this.at === 'start' && this.held !== '') this.say(this.held)
+  }
+
+  private say(text: string): void {
+    this.at = 'said'
+    this.whole.add(text)
+    this.tell(text)
+  }
+}
+
+const OPENING = '<think>'
+const CLOSING = '</think>'
+
 interface Growing {
   id: string
   name: string
   arguments: Bounded
+  extra: unknown
 }
 
 /**
  * Reads the chunks. The client is there for its log, which is off; else it writes what it cannot read to
  * the console. What they hold is checked as it is used: they come from anywhere.
  */
-async function read(client: OpenAI, response: Response, means: Means): Promise<WireReply> {
+async function read(
+  client: OpenAI,
+  { id: provider }: Provider,
+  response: Response,
+  means: Means,
+): Promise<WireReply> {
   const stream = Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(response, new AbortController(), client)
-  const text = boundedText()
-  const growing = new Map<number, Growing>()
+  const spoken = new Spoken((piece) => means.onPiece(piece))
+  const growing: Growing[] = []
+  const last = new Map<number, Growing>()
+  const beside = new GrowingBeside()
   let model = ''
   let finish: unknown
   let isRefused = false
@@ -167,48 +335,87 @@ async function read(client: OpenAI, response: Response, means: Means): Promise<W
     if (!choice) continue
     if (choice.finish_reason) finish = choice.finish_reason
     const delta = choice.delta ?? {}
-    const piece = delta.content ?? delta.refusal
-    if (piece) {
-      text.add(textIn(piece, 'text'))
-      means.onPiece(piece)
-    }
+    const piece = contentIn(delta.content ?? delta.refusal)
+    if (piece) spoken.add(piece)
+    beside.add(delta as Record<string, unknown>)
     // Its finish comes after it, and says that the model stopped.
     if (delta.refusal) isRefused = true
-    for (const call of delta.tool_calls ?? []) grow(growing, call)
+    for (const call of delta.tool_calls ?? []) grow(growing, last, call)
     if (delta.tool_calls?.length) means.onPiece('')
   }
   // Routers end a reply that failed on their way with this word.
   if (finish === undefined || finish === 'error') throw new CutReply('the reply ended before it was complete')
-  const grown = [...growing.entries()].sort(([a], [b]) => a - b)
+  spoken.end()
+  const { text } = spoken
   const calls = withCut(
-    grown.map(([index, call]) => callOf(call.id, call.name, call.arguments.text, index)),
-    grown.map(([, call]) => call.arguments.text),
+    growing.map((call, i) => callOf(call.id, call.name, call.arguments.text, i)),
+    growing.map((call) => call.arguments.text),
     finish === 'length',
   )
   return assemble(
-    { model, text: text.text, calls, finish: isRefused ? 'content_filter' : finish, usage },
+    {
+      ...{ model, text, calls, finish: isRefused ? 'content_filter' : finish, usage },
+      ...{ provider, beside: beside.whole(growing.map(({ extra }) => extra)) },
+    },
     response.headers,
   )
 }
 
-function grow(growing: Map<number, Growing>, call: OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall): void {
+/** Text, or a list of parts, of which those that are text were said: the others are what was thought. */
+function contentIn(content: unknown): string {
+  if (!Array.isArray(content)) return content ? textIn(content, 'text') : ''
+  return content
+    .map((part: unknown) => (isObject(part) && part.type === 'text' ? textIn(part.text, 'text') : ''))
+    .join('')
+}
+
+/** @param last the call at each index, which its pieces go to */
+function grow(
+  growing: Growing[],
+  last: Map<number, Growing>,
+  call: OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall,
+): void {
   const index = call.index ?? 0
-  const grown = growing.get(index) ?? { id: '', name: '', arguments: boundedArguments() }
-  growing.set(index, grown)
-  if (growing.size > MAX_CALLS) throw new BadReply(`the reply has over ${MAX_CALLS} tool calls`)
+  const known = last.get(index)
+  const grown =
+    known && !beginsAnother(known, call)
+      ? known
+      : { id: '', name: '', arguments: boundedArguments(), extra: null }
+  if (grown !== known) growing.push(grown)
+  last.set(index, grown)
+  if (growing.length > MAX_CALLS) throw new BadReply(`the reply has over ${MAX_CALLS} tool calls`)
   if (call.id) grown.id = call.id
   if (call.function?.name) grown.name = call.function.name
   if (call.function?.arguments) grown.arguments.add(textIn(call.function.arguments, 'tool call'))
+  grown.extra = (call as { extra_content?: unknown }).extra_content ?? grown.extra
+}
+
+/** Some endpoints give all calls of a reply the same index, each whole. */
+function beginsAnother(
+  { id, arguments: { text } }: Growing,
+  { id: next, function: given }: OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall,
+): boolean {
+  if (!given?.name) return false
+  return id && next ? id !== next : !next && !!given.arguments && isWhole(text)
 }
 
 /** A reply that came whole. */
-function replyOf(body: Record<string, unknown>, headers: Headers, means: Means): WireReply {
+function replyOf(
+  { id: provider }: Provider,
+  body: Record<string, unknown>,
+  headers: Headers,
+  means: Means,
+): WireReply {
   if (isObject(body.error)) throw new ReportedError(body.error)
   const choice: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined
   const message = isObject(choice) ? choice.message : undefined
   if (!isObject(choice) || !isObject(message)) throw new BadReply('the reply has no message')
-  const text = boundedText()
-  text.add(textIn(message.content ?? message.refusal ?? '', 'text'))
+  const spoken = new Spoken(() => {})
+  spoken.add(contentIn(message.content ?? message.refusal))
+  spoken.end()
+  const { text } = spoken
+  const beside = new GrowingBeside()
+  beside.add(message)
   const given = (message.tool_calls ?? []) as OpenAI.ChatCompletionMessageFunctionToolCall[]
   if (given.length > MAX_CALLS) throw new BadReply(`the reply has over ${MAX_CALLS} tool calls`)
   const texts: string[] = []
@@ -219,15 +426,17 @@ function replyOf(body: Record<string, unknown>, headers: Headers, means: Means):
     return callOf(id ?? '', name ?? '', bounded.text, index)
   })
   const calls = withCut(all, texts, choice.finish_reason === 'length')
-  means.onPiece(text.text)
+  means.onPiece(text)
   const { model, usage } = body
   return assemble(
     {
       model: typeof model === 'string' ? model : '',
-      text: text.text,
+      text,
       calls,
       finish: message.refusal ? 'content_filter' : choice.finish_reason,
       usage,
+      provider,
+      beside: beside.whole(given.map((call) => (call as { extra_content?: unknown }).extra_content)),
     },
     headers,
   )
@@ -239,14 +448,26 @@ function callOf(id: string, name: string, text: string, index: number): ToolCall
 }
 
 function assemble(
-  parts: { model: string; text: string; calls: ToolCall[]; finish: unknown; usage: unknown },
+  parts: {
+    model: string
+    text: string
+    calls: ToolCall[]
+    finish: unknown
+    usage: unknown
+    /** Id. */
+    provider: string
+    beside: Beside
+  },
   headers: Headers,
 ): WireReply {
-  const { model, text, calls, finish, usage } = parts
+  const { model, text, calls, finish, usage, provider, beside } = parts
   return {
     text,
     calls,
-    raw: { kind: 'chat', message: assistantOf(text, calls) },
+    raw: {
+      ...{ kind: 'chat', message: assistantOf(text, calls) },
+      ...(Object.keys(beside).length ? { provider, beside } : {}),
+    },
     model,
     stop: stopOf(finish, calls),
     usage: isObject(usage) ? usageOf(usage) : undefined,

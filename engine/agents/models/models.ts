@@ -3,6 +3,7 @@
  * the next one on; tries, time and cost are decided here, the wire formats are the adapters'.
  */
 import type { Clock, Timers } from '../../clock.ts'
+import { isObject } from '../../model/merge.ts'
 import { within } from '../../net/fetch.ts'
 import {
   type Adapter,
@@ -224,8 +225,9 @@ const counted = new WeakMap<object, number>()
 function tokensOf(said: Said): number {
   const known = counted.get(said)
   if (known !== undefined) return known
-  // Without a provider's own blocks, which say the same, and images, which are no text.
-  const text = JSON.stringify({ ...said, raw: undefined, images: undefined })
+  // Without a provider's own blocks, which say the same but for what is beside them, and images, which are no text.
+  const { raw = null, ...rest } = said as Partial<Said> & { raw?: unknown }
+  const text = JSON.stringify({ ...rest, raw: isObject(raw) ? raw.beside : undefined, images: undefined })
   const tokens = likelyTokens(text)
   counted.set(said, tokens)
   return tokens

@@ -132,7 +132,7 @@ function messageOf(message: ModelMessage): Anthropic.MessageParam[] {
     isObject(raw) && raw.kind === 'providera' && Array.isArray(raw.blocks)
       ? (raw.blocks as Anthropic.ContentBlockParam[])
       : [
-          ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+          ...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]),
           ...calls.map(({ id, name, arguments: input }) => ({ type: 'tool_use' as const, id, name, input })),
         ]
   return blocks.length ? [{ role: 'assistant', content: blocks }] : []
@@ -268,8 +268,8 @@ function assemble(
   },
   headers: Headers,
 ): WireReply {
-  // An empty text is one the format does not take back.
-  const blocks = parts.blocks.filter(({ type, text }) => type !== 'text' || text)
+  // An empty text, or one of blanks, is one the format does not take back.
+  const blocks = parts.blocks.filter(({ type, text }) => type !== 'text' || String(text ?? '').trim())
   const all = blocks.flatMap((block): ToolCall[] =>
     block.type === 'tool_use'
       ? [
@@ -283,7 +283,7 @@ function assemble(
   )
   const calls = withCut(all, parts.texts, isLength(parts.stop))
   return {
-    text: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+    text: parts.blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
     calls,
     raw: { kind: 'providera', blocks },
     model: parts.model,

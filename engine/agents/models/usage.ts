@@ -96,10 +96,10 @@ export function modelUsageOf(db: Database, days: number, now: number): ModelUsag
     by_key_source: by('key_source'),
     by_provider: by('provider'),
     days: db
-      .prepare<[number], ModelSpend & { day: string }>(
-        `SELECT date(at / 1000, 'unixepoch') AS day, ${SUMS} FROM model_usage WHERE at >= ? GROUP BY day ORDER BY day`,
+      .prepare<[number, number], ModelSpend & { day: string }>(
+        `SELECT date(at / 1000, 'unixepoch') AS day, ${SUMS} FROM model_usage WHERE at >= ? AND at < ? GROUP BY day ORDER BY day`,
       )
-      .all(from),
+      .all(from, from + days * DAY_MS),
     window_days: days,
   }
 }

@@ -9,7 +9,7 @@ import { checkClaims } from '../finding-queries.ts'
 import { AT_ONCE, type Choice, type LoopParts, type Policy, runLoop, stepAt } from '../loop.ts'
 import { decide, type ExternalTools, offered } from '../mcp-client.ts'
 import type { ExternalTool } from '../mcp-types.ts'
-import type { ToolCall } from '../models/types.ts'
+import type { ToolCall, ToolSpec } from '../models/types.ts'
 import { callOwnTool, ownTools, unreadArguments } from './own-tools.ts'
 import {
   CONCLUDE,
@@ -23,7 +23,7 @@ import {
   systemOf,
   TIMELINE_TOKENS,
 } from './prompt.ts'
-import { isCut, Tape } from './tape.ts'
+import { isBlank, isCut, Tape } from './tape.ts'
 import type {
   BriefQuestion,
   LoopEnd,
@@ -43,6 +43,7 @@ const GO_ON =
   'Your reply was cut off: it was longer than there was room for. Go on exactly where it stopped, and repeat nothing.'
 const BEGIN_AGAIN =
   'Your reply was cut off before it said anything. There is more room now: think less, and answer or call a tool.'
+const SAY_SOMETHING = 'Your reply was empty. Go on from here: call a tool, or end with the conclude tool.'
 /** Claims that do not hold are sent back once; faults of form this often. */
 const REPAIRS = 1
 const FAULTS_MAX = 3
@@ -62,6 +63,8 @@ export async function takeRun(run: StartedRun, parts: RunParts): Promise<LoopEnd
   return ended.event === 'succeed' ? ended : (policy.kept() ?? ended)
 }
 
+const specOf = ({ name, description, input }: ExternalTool): ToolSpec => ({ name, description, input })
+
 class RunPolicy implements Policy<LoopEnd> {
   readonly outputTokens = 4_096
   readonly cutsMax = 4
@@ -79,9 +82,7 @@ class RunPolicy implements Policy<LoopEnd> {
   /** What it is told first. */
   async open(): Promise<void> {
     const { run, parts } = this
-    const external = offered(parts.tools.tools, run.definition.tools ?? []).map(
-      ({ name, description, input }) => ({ name, description, input }),
-    )
+    const external = offered(parts.tools.tools, run.definition.tools ?? []).map(specOf)
     const { message, shown } = run.told ?? firstMessage(run, await this.view())
     const tools = [...ownTools(run), concludeTool(run.definition), ...external]
     await this.write('prompt', { system: systemOf(run), message, tools, marker: run.marker, shown })
@@ -99,7 +100,8 @@ class RunPolicy implements Policy<LoopEnd> {
 
   briefed() {
     const { provider = '', model = '', fallback_provider = '', fallback_model = '' } = this.run.definition
-    const { system, tools } = this.tape.prompt!
+    const { system } = this.tape.prompt!
+    const { tools } = this.tape
     return {
       provider,
       model,
@@ -113,7 +115,19 @@ class RunPolicy implements Policy<LoopEnd> {
     if (this.isOver) return { end: this.exhausted('its rounds are used up') }
     const forced = { tool: CONCLUDE }
     if (this.isExtra) return { choice: this.run.definition.concludes ? forced : 'none' }
+    await this.offerMore()
     return { choice: this.tape.told > 0 ? forced : 'auto' }
+  }
+
+  /** A call may have made a server list other tools, as one does that offers them in sets. */
+  private async offerMore(): Promise<void> {
+    const { tape, run, parts } = this
+    if ((await parts.tools.relist()).size === 0) return
+    const known = new Set(tape.tools.map(({ name }) => name))
+    const more = offered(parts.tools.tools, run.definition.tools ?? []).filter(({ name }) => !known.has(name))
+    if (more.length === 0) return
+    const text = `there are more tools to call: ${more.map(({ name }) => name).join(', ')}`
+    await this.write('note', { text, tools: more.map(specOf) })
   }
 
   /** The call behind its last round, which is made to conclude. */
@@ -203,6 +217,10 @@ class RunPolicy implements Policy<LoopEnd> {
       await this.write('note', { text: 'its reply was cut off', say, cut: true })
       return null
     }
+    if (isBlank(reply) && !this.isOver && !tape.wasBlank) {
+      await this.write('note', { text: 'its reply was empty', say: SAY_SOMETHING, blank: true })
+      return null
+    }
     if (run.definition.concludes && tape.told < TOLD_MAX && !this.isOver) {
       const say = 'End this run with the conclude tool now: outcome finding with your note, or no_op.'
       await this.write('note', { text: 'it stopped without a conclusion', say })
@@ -217,10 +235,7 @@ class RunPolicy implements Policy<LoopEnd> {
 
   /** A conclusion whose claims were sent back, and that nothing better came after: it is kept as it is. */
   kept(): RunEnd | null {
-    const last = this.tape.lastConclusion()
-    if (!last) return null
-    const conclusion = readConclusion(last.call.arguments, this.run.definition, this.run.entity)
-    return typeof conclusion === 'string' ? null : succeeded(conclusion, last.claims)
+    return keptOf(this.tape, this.run)
   }
 
   /**
@@ -278,6 +293,19 @@ class RunPolicy implements Policy<LoopEnd> {
     await this.record([step])
     this.tape.put(step)
   }
+}
+
+function keptOf(tape: Tape, { definition, entity }: StartedRun): RunEnd | null {
+  const last = tape.lastConclusion()
+  if (!last) return null
+  const conclusion = readConclusion(last.call.arguments, definition, entity)
+  return typeof conclusion === 'string' ? null : succeeded(conclusion, last.claims)
+}
+
+/** What a run comes to that is cut off in between: a conclusion that was sent back holds, and what it said last is its note. */
+export function endCutOff(run: StartedRun, event: 'deadline' | 'fail', reason: string): RunEnd {
+  const tape = new Tape(run.steps)
+  return keptOf(tape, run) ?? { event, reason, note: tape.lastText }
 }
 
 function succeeded(
@@ -345,13 +373,25 @@ class Answering {
     const own = await callOwnTool(run, parts.port, { ...given, name: this.nameOf(given.name) }, tape.rounds)
     const ms = parts.clock.now() - at
     if (own === null) {
-      const names = tape.prompt!.tools.map(({ name }) => name)
-      const reason = `no tool is named ${given.name.slice(0, 64)}; there are ${names.join(', ')}`
+      const reason = this.whyNone(given)
       return { n, kind: 'refused', round: tape.rounds, at, ms, data: { call: given, reason } }
     }
     const { text, isError, shown } = own
     const data = { call: given, server: null, result: text, is_error: isError, shown }
     return { n, kind: 'tool', round: tape.rounds, at, ms, data }
+  }
+
+  /** Why there is no such tool: it never was there, or its server is gone since the daemon went on with the run. */
+  private whyNone(given: ToolCall): string {
+    const { tools } = this.tape
+    const name = this.nameOf(given.name)
+    const offered = tools.find((tool) => tool.name === name)
+    if (!offered)
+      return `no tool is named ${given.name.slice(0, 64)}; there are ${tools.map((tool) => tool.name).join(', ')}`
+    const skipped = this.parts.tools.skipped.find(({ server }) =>
+      offered.description.startsWith(`[${server}] `),
+    )
+    return `${name} cannot be called since the run was taken up again: ${skipped?.reason ?? 'its server does not list it any more'}`
   }
 
   private async askServers(calls: readonly ToolCall[]): Promise<void> {
@@ -408,7 +448,7 @@ class Answering {
   /** Models differ in case and spaces. */
   private nameOf(given: string): string {
     const wanted = given.trim().toLowerCase()
-    return this.tape.prompt!.tools.find(({ name }) => name.toLowerCase() === wanted)?.name ?? given
+    return this.tape.tools.find(({ name }) => name.toLowerCase() === wanted)?.name ?? given
   }
 
   private async put(steps: readonly StepWrite[]): Promise<void> {

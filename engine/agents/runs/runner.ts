@@ -13,7 +13,7 @@ import { createRests } from '../mcp-connection.ts'
 import type { McpToolWrites } from '../mcp-pins.ts'
 import type { ExternalTools } from '../mcp-types.ts'
 import { ModelFault, type ModelMessage, type ModelReply, type Models } from '../models/types.ts'
-import { takeRun } from './policy.ts'
+import { endCutOff, takeRun } from './policy.ts'
 import { Tape } from './tape.ts'
 import {
   isEndedMeanwhile,
@@ -176,9 +176,9 @@ export function startRunner(options: RunnerOptions): Runner {
     if (signal.aborted && signal.reason !== DEADLINE) return
     // Ended by somebody else.
     if (isEndedMeanwhile(error)) return
-    const end: RunEnd = signal.aborted
-      ? { event: 'deadline', reason: 'it took longer than 15 minutes', note: null }
-      : { event: 'fail', reason: `a fault of ours: ${(error as Error).message}`, note: null }
+    const end = signal.aborted
+      ? endCutOff(run, 'deadline', 'it took longer than 15 minutes')
+      : endCutOff(run, 'fail', `a fault of ours: ${(error as Error).message}`)
     // Removed with all that is its own, as the demo is, or only something that it asked for: its end says which.
     const mayBeGone = isRefused(error, 'not_found')
     if (!signal.aborted && !mayBeGone) tell(error)
@@ -233,6 +233,7 @@ const isRefused = (error: unknown, code: SvcError['code']): boolean =>
 const NO_TOOLS: ExternalTools = {
   tools: [],
   skipped: [],
+  relist: async () => new Map(),
   call: async () => ({ text: 'there is no such tool', isError: true, ms: 0 }),
   close: async () => {},
 }
@@ -420,7 +421,16 @@ export function connector(parts: {
         const listed = external.tools.filter(({ server }) => server === name)
         if (listed.length) await calls.seenMcpTools(name, listed)
       }
-      return { ...external, skipped: [...skipped, ...external.skipped], close }
+      const relist = async () => {
+        const again = await external!.relist()
+        for (const [name, listed] of again)
+          await calls.seenMcpTools(name, listed).catch((error: unknown) => {
+            // It is declared no more; the run that began with it goes on with what it has.
+            if (!isRefused(error, 'not_found')) throw error
+          })
+        return again
+      }
+      return { ...external, relist, skipped: [...skipped, ...external.skipped], close }
     } catch (error) {
       await close()
       throw error

@@ -10,6 +10,10 @@ const INTERRUPTED = 'interrupted: the service stopped during this call; its outc
 export const isCut = ({ stop, calls }: Pick<StoredReply, 'stop' | 'calls'>): boolean =>
   stop === 'length' && (calls.length === 0 || calls.some(({ cut }) => cut))
 
+/** Whether a reply has neither a text nor a call: models that think, or were answered by tools, end like that now and then. */
+export const isBlank = ({ text, calls }: Pick<StoredReply, 'text' | 'calls'>): boolean =>
+  text.trim() === '' && calls.length === 0
+
 const isCutText = (reply: StoredReply): boolean => isCut(reply) && reply.calls.length === 0
 
 type StepOf<K extends StepKind> = Extract<Step, { kind: K }>
@@ -23,6 +27,13 @@ export class Tape {
 
   get prompt(): StepOf<'prompt'>['data'] | null {
     return this.steps.find((step) => step.kind === 'prompt')?.data ?? null
+  }
+
+  /** What the model may call, with what was offered since the prompt. */
+  get tools(): readonly ToolSpec[] {
+    const later = this.steps.flatMap((step) => (step.kind === 'note' ? (step.data.tools ?? []) : []))
+    const first = this.prompt?.tools ?? []
+    return later.length ? [...first, ...later] : first
   }
 
   /** Model calls that came to something: a reply that was cut off is none by itself. */
@@ -106,8 +117,16 @@ export class Tape {
 
   /** How often it was told something besides. */
   get told(): number {
-    return this.steps.filter((step) => step.kind === 'note' && step.data.say !== undefined && !step.data.cut)
-      .length
+    return this.steps.filter(
+      (step) =>
+        step.kind === 'note' && step.data.say !== undefined && !step.data.cut && step.data.blank !== true,
+    ).length
+  }
+
+  /** It was told that its reply said nothing, and called no tool since. */
+  get wasBlank(): boolean {
+    const at = this.steps.findLastIndex((step) => step.kind === 'note' && step.data.blank === true)
+    return at >= 0 && !this.steps.slice(at).some(({ kind }) => kind === 'tool' || kind === 'refused')
   }
 
   /** Calls of the last reply without an answer. */
@@ -139,6 +158,11 @@ export class Tape {
       (n, step) => Math.max(n, step.kind === 'note' ? (step.data.compacted ?? 0) : 0),
       0,
     )
+  }
+
+  /** Its model has no room for a reply as long as it may be. */
+  get isNarrow(): boolean {
+    return this.steps.some((step) => step.kind === 'note' && step.data.narrow === true)
   }
 
   /**
@@ -175,8 +199,8 @@ export class Tape {
         flush()
         const { text, calls, raw } = step.data.reply
         if (step.data.again) continue
-        // Cut off before it said anything: there is no such message.
-        if (text === '' && calls.length === 0) continue
+        // It said nothing: there is no such message.
+        if (isBlank(step.data.reply)) continue
         messages.push(onceFor(this.said, step.data, { role: 'assistant', text, calls, raw }))
       } else if (step.kind === 'note' && step.data.say !== undefined) {
         flush()

@@ -57,18 +57,22 @@ export interface StepData {
   conclude: { call: ToolCall; fault: string | null; claims: CheckedClaim[] }
   /**
    * `say` is what the model was told besides; `resumed`: a stop of the service, or a wait for the model,
-   * came before it; `cut`: it goes on after a reply that was cut off; `compacted`: answers of tools up to
+   * came before it; `cut`: it goes on after a reply that was cut off, `blank`: that said nothing; `compacted`: answers of tools up to
    * the step of this number are told in short from here on; of Ask, `parked`: it waits for its model, `forgot`: so many
-   * messages of what was said before its question are told no more.
+   * messages of what was said before its question are told no more. `narrow`: shorter replies are asked for from here
+   * on. `tools`: offered from here on, besides those before.
    */
   note: {
     text: string
     say?: string
     resumed?: true
     cut?: true
+    blank?: true
     compacted?: number
     parked?: Parked
     forgot?: number
+    narrow?: true
+    tools?: ToolSpec[]
   }
 }
 

@@ -90,7 +90,7 @@ export async function openFaultWorld(
   })
   const onError = (error: Error) => void errors.push(error)
   const parts = { models: asker, clock, timers: time, onError }
-  const none = { tools: [], skipped: [], close: async () => {} }
+  const none = { tools: [], skipped: [], relist: async () => new Map(), close: async () => {} }
   const connect = async () => ({ ...none, call: async () => ({ text: '', isError: true, ms: 0 }) })
   const runner = startRunner({ port: engine, connect, ...parts })
   /** Whether planning waits for its model. */

@@ -61,6 +61,23 @@ describe('the frames of a turn', () => {
   })
 })
 
+describe('a reply that says nothing', () => {
+  const look = { calls: [{ name: 'list_sources', id: 'c', arguments: {} }] }
+
+  it.each([
+    [[look, { text: '' }, { text: 'Two.' }], 'Two.', null],
+    [[look, { text: '' }, { text: ' ' }], '', 'the model ended without a word; ask again'],
+  ])('is asked for once more, and is no answer after that', async (script, answer, error) => {
+    const world = await openAskWorld()
+    world.models.reply('m1', script)
+    await world.asked('count', { session: SESSION })
+    const { turns } = await world.engine.getAskSession(SESSION, MARIA)
+    expect(turns[0]).toMatchObject({ answer, error })
+    expect(world.models.requests.at(-1)!.body.messages.at(-1)).toMatchObject({ role: 'user' })
+    expect(world.models.requests).toHaveLength(3)
+  })
+})
+
 describe('a turn is stopped', () => {
   it('by who asked, and what there is of the answer is kept; nobody else stops it', async () => {
     const world = await openAskWorld()

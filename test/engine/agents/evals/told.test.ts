@@ -28,7 +28,13 @@ async function firstMessages(
           return silentModels.call(request)
         },
       },
-      connect: async () => ({ tools: [], skipped: [], call: fail, close: async () => {} }),
+      connect: async () => ({
+        tools: [],
+        skipped: [],
+        relist: async () => new Map(),
+        call: fail,
+        close: async () => {},
+      }),
       clock: world.clock,
       timers: systemTimers,
       onError: (error) => void runner.stop().then(() => fault(error)),

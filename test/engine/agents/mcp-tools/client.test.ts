@@ -144,6 +144,58 @@ describe('connecting', () => {
   })
 })
 
+describe('a server whose list may change', () => {
+  const open = { ...find, name: 'open_more' }
+
+  it.each<ServerOptions>([{ listChanged: true }, { listChanged: true, revision: 'modern' }])(
+    'is listed again after a call: what is new is offered beside what was, and what says something else is refused (%j)',
+    async (options) => {
+      const desk = await server([open, close], options)
+      const { tools, relist, call } = await connected([ref('desk', desk)])
+      expect(await relist()).toEqual(new Map())
+      const asked = desk.requests.length
+      desk.tools = [open, { ...close, description: 'Deletes a ticket.' }, find, { name: 'Find' }]
+      await call('desk__open_more', {})
+      const listed = (await relist()).get('desk')
+      expect(listed?.map(({ tool, changed }) => [tool, changed])).toEqual([
+        ['open_more', false],
+        ['close', true],
+        ['find', false],
+        ['Find', false],
+      ])
+      expect(tools.map(({ tool }) => tool)).toEqual(['open_more', 'close', 'find', 'Find'])
+      expect(new Set(tools.map(({ name }) => name.toLowerCase())).size).toBe(4)
+      expect(await call(tools[3]!.name, { n: 1 })).toMatchObject({ isError: false })
+      expect(desk.calls.at(-1)).toEqual({ tool: 'Find', args: { n: 1 } })
+      expect(await call('desk__close', {})).toMatchObject({ isError: true })
+      // Of what stayed the same nothing is told: after that call it was listed once more.
+      expect(await relist()).toEqual(new Map())
+      expect(await relist()).toEqual(new Map())
+      expect(desk.requests).toHaveLength(asked + 4)
+    },
+  )
+
+  it('never has more than 200 in a run, whatever it calls them', async () => {
+    const named = (n: number) => [open, ...Array.from({ length: 150 }, (_, i) => ({ name: `t${n}_${i}` }))]
+    const desk = await server(named(0), { listChanged: true })
+    const { tools, relist, call } = await connected([ref('desk', desk)])
+    for (const n of [1, 2, 3]) {
+      desk.tools = named(n)
+      await call('desk__open_more', {})
+      await relist()
+    }
+    expect(tools).toHaveLength(200)
+  })
+
+  it('is asked once where it does not say so', async () => {
+    const desk = await server([open])
+    const { relist, call } = await connected([ref('desk', desk)])
+    desk.tools = [open, find]
+    await call('desk__open_more', {})
+    expect(await relist()).toEqual(new Map())
+  })
+})
+
 describe('names', () => {
   it('hold to 64 characters of letters, digits, _ and -, and are unique in any case', async () => {
     const long = 'x'.repeat(80)

@@ -73,8 +73,12 @@ describe('a program', () => {
   })
 
   it('may write lines that are none of MCP, and no answer without a bound', async () => {
-    const { call } = await connected([program(['modern'])])
+    const { call, relist } = await connected([program(['modern'])])
     expect(await call('beans__noise', {})).toMatchObject({ text: 'said', isError: false })
+    // One that tells that its list is another is listed again.
+    await call('beans__grow', {})
+    expect((await relist()).get('beans')?.map(({ name }) => name)).toContain('beans__grown')
+    expect(await call('beans__grown', {})).toMatchObject({ text: 'grown' })
     expect(await call('beans__huge', {})).toMatchObject({
       text: 'beans__huge was not answered: its program sent a message of more than 8 MB',
       isError: true,

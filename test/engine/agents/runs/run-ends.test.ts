@@ -40,6 +40,57 @@ const wire = (w: RunWorld, on: Record<string, boolean>) =>
 const stepsOf = <K extends keyof StepData>(run: RunDetail, kind: K): StepData[K][] =>
   (run.steps as unknown as Step[]).filter((step) => step.kind === kind).map(({ data }) => data as StepData[K])
 
+it('a model whose context has no room for the longest reply is asked for a shorter one', async () => {
+  const { agent, models, post, settled, run } = await open({ wire: 'compatible' })
+  await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+  models.reply('m1', ({ body }) =>
+    (body.max_tokens as number) > 2_000
+      ? {
+          status: 400,
+          error: `This model's maximum context length is 8192 tokens. However, you requested 9216 tokens (5120 in the messages, ${body.max_tokens} in the completion).`,
+        }
+      : conclude(),
+  )
+  await post(error)
+  const [done] = await settled()
+  expect(done).toMatchObject({ status: 'succeeded', rounds: 1 })
+  expect(models.requests.map(({ body }) => body.max_tokens)).toEqual([4_096, 1_024])
+  expect(stepsOf(await run(done!.id), 'note')).toMatchObject([
+    {
+      text: 'there was no room for a reply of 4096 tokens; replies of 1024 are asked for from here on',
+    },
+  ])
+  // Where it is the prompt alone that is too long, nothing is gained by it.
+  models.reply('m1', () => ({ status: 400, error: 'maximum context length is 2048 tokens' }))
+  await post({ ...error, service: 'other' })
+  expect((await settled()).map(({ status }) => status)).toEqual(['succeeded', 'failed'])
+  expect(models.requests).toHaveLength(3)
+})
+
+describe('a run whose 15 minutes are over', () => {
+  const never = { delayUntil: new Promise(() => {}) }
+  const lookFor = { name: 'read', arguments: { selector: { service: 'checkout' } } }
+  const unheld = conclude({ claims: [{ text: 'It is.', events: ['evt_1'], quote: 'nowhere' }] })
+
+  it.each([
+    ['keeps the conclusion that was sent back', unheld, { status: 'succeeded', error: null }],
+    [
+      'keeps what it said last as its note',
+      { text: 'The card gateway is down.', calls: [lookFor] },
+      { status: 'failed', error: 'it took longer than 15 minutes' },
+    ],
+  ])('%s', async (_what, first, end) => {
+    const { agent, models, post, settled, timers } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    models.reply('m1', [first, never])
+    await post(error)
+    const ended = settled()
+    await expect.poll(() => models.requests.length).toBe(2)
+    timers.advance(900_000)
+    expect(await ended).toMatchObject([{ ...end, finding: 'The card gateway is down.' }])
+  })
+})
+
 describe('a run ends', () => {
   const cases: {
     as: string
@@ -95,12 +146,23 @@ describe('a run ends', () => {
           calls: [{ name: 'read', arguments: { selector: { service: 'checkout' } } }],
         },
         { text: '' },
+        { text: '' },
       ],
-      run: { status: 'empty', outcome: null, finding: 'I look further.', rounds: 2 },
+      run: { status: 'empty', outcome: null, finding: 'I look further.', rounds: 3 },
+    },
+    {
+      as: 'succeeded where one reply was empty, and the next is not',
+      script: [
+        { calls: [{ name: 'read', arguments: { selector: { service: 'checkout' } } }] },
+        { text: ' \n', thinking: 'hm' },
+        { text: 'It is the gateway.' },
+      ],
+      run: { status: 'succeeded', outcome: 'finding', finding: 'It is the gateway.', rounds: 3 },
+      delivery: 'delivered',
     },
     {
       as: 'empty, and hints at tool calling',
-      script: [{ text: '' }],
+      script: [{ text: '' }, { text: '' }],
       run: { status: 'empty', error: expect.stringContaining('check that the model supports tool calling') },
     },
     {

@@ -12,13 +12,15 @@ import { createEgress, fetchOver } from '../../../../engine/net/fetch.ts'
 import type { AgentWrite, Run, RunDetail } from '../../../../schemas/types.ts'
 import { type ScriptedModels, startScriptedModels } from '../../../models/scripted-server.ts'
 import { providerAt } from '../../../models/setup.ts'
-import { manualTime } from '../../net/egress/manual-time.ts'
+import { type ManualTime, manualTime } from '../../net/egress/manual-time.ts'
 import { noApps } from '../../net/no-apps.ts'
 import { BY, openWorld, type World } from '../../triggers/trigger-world.ts'
 
 export interface RunWorld extends World {
   models: ScriptedModels
   runner: Runner
+  /** Timers of the runner, which move by hand. */
+  timers: ManualTime
   /** Makes an agent that the trigger `t` wakes, in a project of its own kind. */
   agent(write: Partial<AgentWrite> & { name: string }): Promise<void>
   /** Project the agents are wired in. */
@@ -124,6 +126,7 @@ export async function openRunWorld(
     ...world,
     models,
     runner,
+    timers: time,
     project,
     errors,
     agent: async (write) => {
