@@ -84,7 +84,7 @@ import {
   tellEntityConflicts,
   tellPruned,
 } from './import-run.ts'
-import { doomedBy, useOf, wireOf } from './texts.ts'
+import { doomedBy, useOf, wireOf, wokenByEntry } from './texts.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -132,7 +132,7 @@ export function stageRunning(
   emptyCustom(run)
   stageProjects(run, (entry) => !isTemplate(entry.template))
   placeParts(run)
-  takeWires(edit, owners)
+  takeWires(edit, owners, wokenByEntry(catalog, spared))
   stageAgentWiring(run)
   stageWiringRows(run)
   if (prune) stagePrune(run)

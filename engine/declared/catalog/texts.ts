@@ -1,6 +1,6 @@
 /** The texts of an import as one catalog, and who owns which part: a catalog that carries its name owns what it declares. */
 import { kindOfSection, kindWord, SECTION_OF } from '../../../schemas/kinds.ts'
-import type { Catalog, CatalogCheck, CatalogMoved, CatalogProblem } from '../../../schemas/types.ts'
+import type { Catalog, CatalogCheck, CatalogMoved, CatalogProblem, Wake } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { MOVED_KEY, moveFaults, movesOf } from '../../gitops/moved.ts'
 import { identityOf } from '../../gitops/render.ts'
@@ -254,6 +254,18 @@ export const wireOf = (row: NonNullable<Catalog['wiring']>[number]): string =>
   'wake' in row
     ? `wires:${row.project}|${row.wake}>${row.agent}`
     : `wires:${row.project}|${row.agent}/${row.verdict.toLowerCase()}/${row.to}`
+
+/** Whether a wake in the Default project ends where its agent leaves that: the agent's own entry says what wakes it. */
+export function wokenByEntry(
+  catalog: Catalog,
+  spared: ReadonlySet<string>,
+): (project: string, wake: Pick<Wake, 'trigger' | 'agent'>) => boolean {
+  const said = new Set(
+    (catalog.agents ?? []).filter(({ trigger }) => trigger !== undefined).map(({ name }) => name),
+  )
+  return (project, { trigger, agent }) =>
+    said.has(agent) && !spared.has(wireOf({ project, wake: trigger, agent }))
+}
 
 /** What pruning leaves: a catalog without a name speaks for the whole instance. */
 export const sparedBy = (
