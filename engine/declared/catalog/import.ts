@@ -70,7 +70,6 @@ import {
   type ImportRun,
   isPartThere,
   isTemplate,
-  type Locate,
   leaveDefault,
   type Paused,
   pauseAgain,
@@ -84,7 +83,7 @@ import {
   tellEntityConflicts,
   tellPruned,
 } from './import-run.ts'
-import { doomedBy, useOf, wireOf, wokenByEntry } from './texts.ts'
+import { doomedBy, type Locate, useOf, wireOf, wokenByEntry } from './texts.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
