@@ -1,4 +1,4 @@
-# One image for both processes of svc: the daemon by default, the MCP server with the command mcp. Data
+# One image for all processes of svc: the daemon by default, the MCP servers with the commands mcp and telemetry. Data
 # is on the volume /data. No stage needs a compiler, and no package its install script.
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
@@ -30,8 +30,7 @@ RUN mkdir /data && chown node:node /data && ln -s /app/bin/svc.mjs /usr/local/bi
 USER 1000:1000
 VOLUME /data
 EXPOSE 8787 8788 4317
-# Whichever of the two processes this container runs answers.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=20s \
-  CMD ["node", "-e", "const ask = (port) => fetch('http://127.0.0.1:' + port + '/health').then((r) => { if (!r.ok) throw r.status }); Promise.any([ask(process.env.SVC_PORT || 8787), ask(process.env.SVC_MCP_PORT || 8788)]).then(() => process.exit(0), () => process.exit(1))"]
+# Asks where the process of this container listens, also where its arguments or variables say so.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s CMD ["node", "bin/healthcheck.mjs"]
 ENTRYPOINT ["node", "bin/svc.mjs"]
 CMD ["up", "--host", "0.0.0.0", "--data-dir", "/data"]

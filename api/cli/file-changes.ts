@@ -11,12 +11,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  statSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { PulledFile } from '../../engine/files.ts'
 import { CliError, EXIT } from './exit.ts'
-import { makeFolders } from './files.ts'
+import { makeFolders, placeOf } from './files.ts'
 
 /** Hidden, so that no catalog has it. */
 const JOURNAL = '.svc-pull.json'
@@ -32,19 +33,16 @@ type Line = PulledFile
  */
 export function changeFiles(folder: string, files: readonly PulledFile[], step = () => {}): void {
   if (files.length === 0) return
-  const lines = files.map(
-    ({ path, before, after }): Line => ({
-      path: resolve(path),
-      before: hashOf(before),
-      after: hashOf(after),
-    }),
+  const placed = files.map((file) => ({ ...file, path: placeFor(file) }))
+  const lines = placed.map(
+    ({ path, before, after }): Line => ({ path, before: hashOf(before), after: hashOf(after) }),
   )
   try {
-    for (const { path, after } of files)
+    for (const { path, after } of placed)
       if (after !== null) {
         step()
         makeFolders(dirname(path))
-        writeThrough(besideOf(path), after)
+        writeThrough(besideOf(path), after, path)
       }
     step()
     writeThrough(besideOf(join(folder, JOURNAL)), JSON.stringify(lines))
@@ -55,7 +53,7 @@ export function changeFiles(folder: string, files: readonly PulledFile[], step =
     rmSync(join(folder, JOURNAL))
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
-    for (const { path, before } of files) {
+    for (const { path, before } of placed) {
       remove(besideOf(path))
       if (before === null) remove(path)
       else if (textAt(path) !== before) writeThrough(path, before)
@@ -84,6 +82,10 @@ export function finishChanges(folder: string): boolean {
   return true
 }
 
+/** Its path absolute: of a link what it leads to, for that is what others read, too; one that goes is the link itself. */
+const placeFor = ({ path, after }: PulledFile): string =>
+  resolve(after === null ? path : (placeOf(path) ?? path))
+
 /** Puts each in its place; one that is there already stays. */
 function put(lines: readonly Line[], step: () => void): void {
   for (const { path, after } of lines) {
@@ -103,11 +105,12 @@ const textAt = (path: string): string | null => (existsSync(path) ? readFileSync
 const hashOf = (text: string | null): string | null =>
   text === null ? null : createHash('sha256').update(text).digest('hex')
 
-/** On the disk, and not in its cache alone, when it returns. */
-function writeThrough(path: string, text: string): void {
-  const file = openSync(path, 'w')
+/** On the disk, and not in its cache alone, when it returns; as open to others as the file whose place it takes. */
+function writeThrough(path: string, text: string, like = path): void {
+  const file = openSync(path, 'w', statSync(like, { throwIfNoEntry: false })?.mode)
   try {
-    writeSync(file, text)
+    // All of it, or a fault: what a full disk takes of one write may be less.
+    writeFileSync(file, text)
     fsyncSync(file)
   } finally {
     closeSync(file)

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -95,6 +96,21 @@ export function checkWritable(file: string, makesFolder = false): void {
     if (there && !there.isFile() && !there.isDirectory()) return
     closeSync(openSync(file, 'a'))
     if (!there) rmSync(file)
+  } catch (error) {
+    throw cannotWrite(file, error)
+  }
+}
+
+/**
+ * Where a file is to be put that is written beside its place first: what a link leads to, and not in place of the link.
+ * @returns null for a pipe or a device, which nothing may take the place of: whoever reads it would wait for ever
+ * @throws CliError 74
+ */
+export function placeOf(file: string): string | null {
+  try {
+    const there = statSync(file, { throwIfNoEntry: false })
+    if (!there) return file
+    return there.isFile() ? realpathSync(file) : null
   } catch (error) {
     throw cannotWrite(file, error)
   }

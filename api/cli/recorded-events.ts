@@ -8,7 +8,7 @@ import type { RecordedEvents } from '../../engine/local.ts'
 import { systemWords } from '../../schemas/plain-words.ts'
 import type { ExportedEvent } from '../../schemas/types.ts'
 import { CliError, EXIT } from './exit.ts'
-import { readBytes, STANDARD, shownFile } from './files.ts'
+import { placeOf, readBytes, STANDARD, shownFile } from './files.ts'
 import type { Io } from './terminal.ts'
 
 /** Of this form; a later one that reads otherwise counts up. */
@@ -29,9 +29,10 @@ export const headingOf = (from: string, to: string, sample: number): Heading => 
   ...{ svc_events: FORM, from, to, sample },
 })
 
-/** Writes a file part by part: it has its name once all of it is there. */
+/** Writes a file part by part: it has its name once all of it is there. A pipe or a device gets each part at once. */
 export class EventsFile {
-  private readonly part: string
+  /** What is put in its place at the end; null: nothing is. */
+  private readonly beside: { part: string; place: string } | null
   private readonly packer: Transform | null
   /** Settles when all is on the disk, or cannot be. */
   private readonly written: Promise<void>
@@ -40,9 +41,12 @@ export class EventsFile {
     private readonly io: Pick<Io, 'out'>,
     private readonly file: string,
   ) {
-    this.part = `${file}.part`
+    const place = file === STANDARD ? null : placeOf(file)
+    this.beside = place === null ? null : { part: `${place}.part`, place }
     this.packer = file === STANDARD ? null : packerOf(file)
-    this.written = this.packer ? pipeline(this.packer, createWriteStream(this.part)) : Promise.resolve()
+    this.written = this.packer
+      ? pipeline(this.packer, createWriteStream(this.beside?.part ?? file))
+      : Promise.resolve()
     // Told where it is waited for.
     this.written.catch(() => undefined)
   }
@@ -61,7 +65,7 @@ export class EventsFile {
     this.packer.end()
     try {
       await this.written
-      renameSync(this.part, this.file)
+      if (this.beside) renameSync(this.beside.part, this.beside.place)
     } catch (error) {
       throw unwritten(this.file, error)
     }
@@ -70,7 +74,7 @@ export class EventsFile {
   /** What was written so far is of no use. */
   discard(): void {
     this.packer?.destroy()
-    if (this.packer) rmSync(this.part, { force: true })
+    if (this.beside) rmSync(this.beside.part, { force: true })
   }
 
   private async failed(): Promise<never> {

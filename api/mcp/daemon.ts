@@ -4,6 +4,7 @@
  */
 import { readRetryAfter } from '../../schemas/retry-after.ts'
 import { type Asked, type Call, type Given, requestOf } from '../client/call.ts'
+import * as calls from '../client/calls.ts'
 import type { Exchange, Received } from './exchange.ts'
 
 const TIMEOUT_MS = 60_000
@@ -51,6 +52,17 @@ export class Daemon {
       if (isLapsed) throw new DaemonError('the access token is no longer known; refresh it', 401, null)
       return this.text(asked, signal, token)
     })
+  }
+
+  /** Why the daemon cannot be asked just now; null: it answers. */
+  async fault(): Promise<string | null> {
+    try {
+      await this.as(null).ask(calls.getHealth)
+      return null
+    } catch (error) {
+      if (error instanceof DaemonError) return error.message
+      throw error
+    }
   }
 
   private async text(

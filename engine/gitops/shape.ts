@@ -2,9 +2,9 @@
  * A catalog file read: from text to a catalog, with every problem and its place, by the rules that need no other
  * knowledge than the file (SPEC.md, Catalog YAML): the schemas of its entries, names given once, one word for projects.
  */
-import { faults, schemaOf } from '../../schemas/index.ts'
+import { faults } from '../../schemas/index.ts'
 import { countWords } from '../../schemas/plain-words.ts'
-import type { Catalog, CatalogFileSchema, CatalogMoved, CatalogProblem } from '../../schemas/types.ts'
+import type { Catalog, CatalogMoved, CatalogProblem } from '../../schemas/types.ts'
 import { MOVED_KEY, movesOf } from './moved.ts'
 import {
   type Entry,
@@ -310,85 +310,6 @@ const STAND_INS: Readonly<Partial<Record<Section, Entry>>> = {
   agents: { prompt: 'prompt' },
   mcp_servers: { url: 'https://example.com' },
   skills: { description: 'description', body: 'body' },
-}
-
-/*
- * The JSON Schema of a catalog file in one piece, for editors: every noun as a definition, and the
- * config of a source checked by its connector.
- */
-
-type Json = Record<string, unknown>
-
-/** @param connectors with the schema of their config. @returns draft-07, without outside references. */
-export function catalogFileSchema(
-  connectors: readonly { kind: string; schema: object }[],
-): CatalogFileSchema {
-  const definitions: Json = {}
-  const root = inlined(schemaOf('catalog.json') as Json, definitions)
-  for (const { kind, schema } of connectors)
-    definitions[`config-${kind}`] = inlined(schema as Json, definitions)
-  const source = definitions['catalog-source'] as Json
-  const properties = source.properties as Json
-  source.properties = {
-    ...properties,
-    connector: { ...(properties.connector as Json), enum: connectors.map(({ kind }) => kind) },
-  }
-  source.allOf = connectors.map(({ kind }) => ({
-    if: { properties: { connector: { const: kind } }, required: ['connector'] },
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-    then: { properties: { config: { $ref: `#/definitions/config-${kind}` } } },
-  }))
-  return {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    $id: 'catalog.schema.json',
-    ...root,
-    definitions: Object.fromEntries(Object.entries(definitions).sort(([a], [b]) => (a < b ? -1 : 1))),
-  }
-}
-
-/** A copy without our own keywords, its references pointing at definitions, which it adds. */
-function inlined(schema: Json, definitions: Json): Json {
-  const copy = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(copy)
-    if (typeof value !== 'object' || value === null) return value
-    const out: Json = {}
-    for (const [key, entry] of Object.entries(value)) {
-      if (key.startsWith('x-') || key === 'tsType' || key === '$schema' || key === '$id') continue
-      out[key] = key === '$ref' ? refTo(String(entry), definitions) : copy(entry)
-    }
-    return orValue(out)
-  }
-  return copy(schema) as Json
-}
-
-/** What `((values.name))` may stand in for, though it is no number, switch or duration itself: replaced before it is checked. */
-const VALUE = { type: 'string', pattern: '\\(\\(values\\.' }
-const REPLACED = ['number', 'integer', 'boolean']
-
-/** A schema of one value that a reference to a value of the catalog does not fit, and that reference. */
-function orValue(schema: Json): Json {
-  const { type, pattern, description, title, ...rules } = schema
-  const types = [type].flat().filter((one) => typeof one === 'string')
-  const isText = types.includes('string') && typeof pattern !== 'string' && !Array.isArray(rules.enum)
-  const isOne = types.length > 0 && !types.includes('object') && !types.includes('array')
-  if (!isOne || isText || 'const' in schema) return schema
-  if (!types.includes('string') && !types.some((one) => REPLACED.includes(String(one)))) return schema
-  const own = { type, ...(pattern === undefined ? {} : { pattern }), ...rules }
-  return {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    anyOf: [own, VALUE],
-  }
-}
-
-function refTo(id: string, definitions: Json): string {
-  const name = id.replace(/\.json$/, '')
-  if (definitions[name] === undefined) {
-    // Reserved first: a schema may refer to itself.
-    definitions[name] = {}
-    definitions[name] = inlined(schemaOf(id) as Json, definitions)
-  }
-  return `#/definitions/${name}`
 }
 
 /** Problems told at most: beyond, the file is of another kind. */

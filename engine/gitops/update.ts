@@ -314,7 +314,6 @@ export { renderCatalog } from './render.ts'
 /** The catalog file as a document: text in, text out, no database. */
 export {
   bounded,
-  catalogFileSchema,
   isCompact,
   type Reading,
   readCatalog,

@@ -309,11 +309,28 @@ export function ownersOf(edit: Edit): Map<string, string> {
   return owners
 }
 
-/** What is wired in the Default project of triggers and agents that belonged to nobody goes along with them. */
-export function takeWires(edit: Edit, before: ReadonlyMap<string, string>): void {
+/**
+ * What is wired in the Default project of triggers and agents that belonged to nobody goes along with them.
+ * @param endsWith whether a wake of such an agent ends there: what its own entry says is of where it belongs, and an agent
+ *   that is woken in both would run twice
+ */
+export function takeWires(
+  edit: Edit,
+  before: ReadonlyMap<string, string>,
+  endsWith: (project: string, wake: Wake) => boolean,
+): void {
   const taken = new Map<string, Set<string>>()
   for (const [part, id] of ownersOf(edit))
     if (!before.has(part)) taken.set(id, (taken.get(id) ?? new Set()).add(part))
+  const isTaken = (part: string) => [...taken.values()].some((parts) => parts.has(part))
+  for (const [id, doc] of taken.size > 0 ? projectsOf(edit) : []) {
+    if (doc.template !== DEFAULT_TEMPLATE) continue
+    const ends = wiringOf(doc).wakes.filter(
+      (wake) => isTaken(`agent:${wake.agent}`) && endsWith(doc.name, wake),
+    )
+    const left = ends.reduce((rest, { trigger, agent }) => withoutWire(rest, { wake: trigger, agent }), doc)
+    if (ends.length > 0) putProject(edit, id, left)
+  }
   for (const [id, parts] of taken) takeFromDefault(edit, id, parts)
 }
 

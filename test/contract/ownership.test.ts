@@ -259,4 +259,43 @@ agents: [{name: first, project: Mine, prompt: p, trigger: checkout-errors, enabl
       handoffs: handoffs.slice(0, 1),
     })
   })
+  it('where a catalog moves an agent alone, what its entry says wakes it in its project, and no longer in both', async () => {
+    await loose()
+    const agents = (first: string) => `
+agents:
+  - {name: first, ${first}prompt: p, trigger: checkout-errors, handoffs: [{verdict: dig, agent: second}], enabled: true}
+projects: [{name: Mine, template: custom}]`
+    const take = (yaml: string, merge = false) => svc.post('/api/catalog/import', { yaml, merge })
+    await take(agents(''))
+    expect(await wiring(standing)).toEqual({ wakes, handoffs })
+    await take(agents('project: Mine, '))
+    expect(await wiring('Mine')).toEqual({ wakes, handoffs: handoffs.slice(0, 1) })
+    expect(await wiring(standing)).toEqual({ wakes: [], handoffs: handoffs.slice(1) })
+    // What is wired there by a row of its own is meant, and so is what a person wires there afterwards.
+    await svc.put(`/api/projects/${standing}/wiring`, { wakes, handoffs: handoffs.slice(1) })
+    await take(agents('project: Mine, '))
+    expect(await wiring(standing)).toMatchObject({ wakes })
+  })
+
+  it('and also where what people changed stays', async () => {
+    await loose()
+    const yaml = (project: string) =>
+      `agents: [{name: first, ${project}prompt: p, trigger: checkout-errors, enabled: true}]
+projects: [{name: Mine, template: custom}]`
+    await svc.post('/api/catalog/import', { yaml: yaml('') })
+    await svc.post('/api/catalog/import', { yaml: yaml('project: Mine, '), merge: true })
+    expect(await wiring('Mine')).toMatchObject({ wakes })
+    expect(await wiring(standing)).toMatchObject({ wakes: [] })
+  })
+
+  it('but for a row of wiring that says so', async () => {
+    await loose()
+    const yaml = `
+agents: [{name: first, project: Mine, prompt: p, trigger: checkout-errors, enabled: true}]
+projects: [{name: Mine, template: custom}]
+wiring: [{project: Default, wake: checkout-errors, agent: first}]`
+    await svc.post('/api/catalog/import', { yaml })
+    expect(await wiring('Mine')).toMatchObject({ wakes })
+    expect(await wiring(standing)).toMatchObject({ wakes })
+  })
 })

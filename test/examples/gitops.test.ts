@@ -227,6 +227,10 @@ describe('the schema for editors', () => {
     expect(files.sort()).toEqual([
       'agents.yaml',
       'catalog.yaml',
+      'environments/production.yaml',
+      'environments/staging.yaml',
+      'sources/deploys.yaml',
+      'sources/gateway.yaml',
       'triggers/errors.yaml',
       'triggers/silence.yaml',
     ])

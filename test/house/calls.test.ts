@@ -16,9 +16,10 @@ const SPELLED: Record<string, readonly string[]> = {
     'console/pages/projects/setup-steps.tsx: /ingest/',
     'console/pages/sources/sources-page.tsx: /ingest/',
   ],
-  'an address of svc mcp itself': [
+  'an address of svc mcp or svc telemetry itself': [
     'api/mcp/http/server.ts: /health',
     'api/mcp/http/sign-in.ts: /.well-known/oauth-protected-resource',
+    'api/mcp/telemetry/http.ts: /health',
   ],
   'a page that a client opens': ['console/routes.tsx: /oauth/authorize'],
   'what the server of vite hands on, while it is developed': [

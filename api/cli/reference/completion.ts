@@ -19,6 +19,16 @@ const words = (list: readonly string[]): string => quoted(list.join(' '))
 const flagsOf = ({ options }: CommandFacts, takes?: 'value' | 'file'): string[] =>
   options.filter((option) => takes === undefined || option.takes === takes).flatMap(({ flags }) => flags)
 
+/** Cases that say which words a flag takes, where they are few. @param list as the shell writes words */
+const picks = ({ options }: CommandFacts, list: (choices: readonly string[]) => string): string[] =>
+  options
+    .filter(({ choices }) => choices.length > 0)
+    .map(({ flags, choices }) => `        ${flags.join('|')}) picks=${list(choices)} ;;`)
+
+/** Those cases as one. */
+const cased = (of: string, cases: readonly string[]): string =>
+  cases.length === 0 ? '      :' : `      case "${of}" in\n${cases.join('\n')}\n      esac`
+
 /** Cases that walk from a command to the subcommand that the next word names. */
 const walk = (commands: readonly CommandFacts[], at: string, end: string): string[] =>
   commands.slice(1).map(({ path }) => `      ${quoted(path)}) ${at}=${quoted(path)} ${end}`)
@@ -26,17 +36,18 @@ const walk = (commands: readonly CommandFacts[], at: string, end: string): strin
 function bash(commands: readonly CommandFacts[]): string {
   const tables = commands.map(
     (command) => `    ${quoted(command.path)})
-      commands=${words(command.children.map(({ name }) => name))}
+      commands=${words([...command.children.map(({ name }) => name), ...command.choices])}
       options=${words(flagsOf(command))}
       valued=${words(flagsOf(command, 'value'))}
       filed=${words(flagsOf(command, 'file'))}
-      files=${command.takesFile ? 1 : 0} ;;`,
+      files=${command.takesFile ? 1 : 0}
+${cased('$prev', picks(command, words))} ;;`,
   )
   return `# Completion of svc for bash. For this shell: source <(svc completion bash)
 # For all: svc completion bash > ~/.local/share/bash-completion/completions/svc
 _svc() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} at=svc i
-  local commands='' options='' valued='' filed='' files=0
+  local commands='' options='' valued='' filed='' picks='' files=0
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$at \${COMP_WORDS[i]}" in
@@ -46,8 +57,9 @@ ${walk(commands, 'at', ';;').join('\n')}
   case "$at" in
 ${tables.join('\n')}
   esac
-  if [[ " $valued " == *" $prev "* ]]; then return; fi
-  if [[ " $filed " == *" $prev "* ]]; then files=1 commands='' options=''
+  if [[ $picks != '' ]]; then files=0 commands=$picks
+  elif [[ " $valued " == *" $prev "* ]]; then return
+  elif [[ " $filed " == *" $prev "* ]]; then files=1 commands='' options=''
   elif [[ $cur == -* ]]; then files=0 commands=$options; fi
   local IFS=$' \\t\\n'
   COMPREPLY=($(compgen -W "$commands" -- "$cur"))
@@ -64,20 +76,22 @@ complete -F _svc svc
 function zsh(commands: readonly CommandFacts[]): string {
   const described = (name: string, description: string) =>
     quoted(`${name.replaceAll(':', '\\:')}:${description.replaceAll(':', '\\:')}`)
+  const list = (choices: readonly string[]) => `(${choices.map(quoted).join(' ')})`
   const tables = commands.map(
     (command) => `    ${quoted(command.path)})
-      commands=(${command.children.map(({ name, description }) => described(name, description)).join(' ')})
+      commands=(${[...command.children.map(({ name, description }) => described(name, description)), ...command.choices.map(quoted)].join(' ')})
       options=(${command.options.flatMap(({ flags, description }) => flags.map((flag) => described(flag, description))).join(' ')})
       valued=(${flagsOf(command, 'value').join(' ')})
       filed=(${flagsOf(command, 'file').join(' ')})
-      files=${command.takesFile ? 1 : 0} ;;`,
+      files=${command.takesFile ? 1 : 0}
+${cased('$before', picks(command, list))} ;;`,
   )
   return `#compdef svc
 # Completion of svc for zsh. For this shell: source <(svc completion zsh)
 # For all: svc completion zsh > "\${fpath[1]}/_svc"
 _svc() {
-  local at=svc word
-  local -a commands options valued filed
+  local at=svc word before=\${words[CURRENT-1]}
+  local -a commands options valued filed picks
   local -i files=0
   for word in "\${(@)words[2,CURRENT-1]}"; do
     case "$at $word" in
@@ -87,7 +101,7 @@ ${walk(commands, 'at', ';;').join('\n')}
   case "$at" in
 ${tables.join('\n')}
   esac
-  local before=\${words[CURRENT-1]}
+  if (( \${#picks} )); then _describe value picks; return; fi
   if (( \${valued[(Ie)$before]} )); then return; fi
   if (( \${filed[(Ie)$before]} )); then _files; return; fi
   if [[ \${words[CURRENT]} == -* ]]; then _describe -o option options; return; fi
@@ -101,15 +115,18 @@ if [[ \${funcstack[1]} == _svc ]]; then _svc "$@"; else compdef _svc svc; fi
 function fish(commands: readonly CommandFacts[]): string {
   // In single quotes fish knows two escapes, of a quote and of a backslash.
   const single = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
-  const lines = commands.flatMap(({ path, children, options, takesFile }) => {
+  const lines = commands.flatMap((command) => {
+    const { path, children, options, takesFile } = command
     const here = `complete -c svc -n ${single(`__svc_at "${path}"`)}`
     return [
       ...children.map(({ name, description }) => `${here} -a ${single(name)} -d ${single(description)}`),
-      ...options.map(({ flags, takes, description }) => {
+      ...command.choices.map((word) => `${here} -a ${single(word)}`),
+      ...options.map(({ flags, takes, choices, description }) => {
         const names = flags.map((flag) =>
           flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
         )
-        const value = takes === 'nothing' ? '' : takes === 'file' ? ' -r -F' : ' -x'
+        const taken = choices.length === 0 ? '' : ` -a ${single(choices.join(' '))}`
+        const value = takes === 'nothing' ? '' : takes === 'file' ? ' -r -F' : ` -x${taken}`
         return `${here} ${names.join(' ')}${value} -d ${single(description)}`
       }),
       ...(takesFile ? [`${here} -F`] : []),

@@ -20,6 +20,8 @@ export interface CommandFacts {
   options: OptionFacts[]
   /** Names and descriptions of its subcommands. */
   children: { name: string; description: string }[]
+  /** Words that one of its arguments takes, where they are few; empty: any. */
+  choices: readonly string[]
   /** Its arguments are files, or the first is. */
   takesFile: boolean
 }
@@ -49,6 +51,7 @@ export function commandFacts(command: Command, parent = ''): CommandFacts[] {
         name: child.name(),
         description: help.subcommandDescription(child),
       })),
+      choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
       takesFile: command.registeredArguments.some((argument) => FILE.test(argument.name())),
     },
     ...children.flatMap((child) => commandFacts(child, path)),

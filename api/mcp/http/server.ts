@@ -5,7 +5,6 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { ownField } from '../../../schemas/fields-of.ts'
-import * as calls from '../../client/calls.ts'
 import { ambiguous, foreignHost, foreignOrigin } from '../../host-rules.ts'
 import type { Credential } from '../access.ts'
 import { explain } from '../call-tool.ts'
@@ -229,7 +228,7 @@ class Door {
   }
 
   private async health(response: ServerResponse): Promise<void> {
-    const detail = this.stopping ? 'stopping' : await this.daemonFault()
+    const detail = this.stopping ? 'stopping' : await this.shared.daemon.fault()
     const { version } = this.shared
     const status = this.stopping ? 'stopping' : detail === null ? 'ok' : 'degraded'
     sendJson(response, this.stopping ? 503 : 200, {
@@ -239,16 +238,6 @@ class Door {
       sessions: this.sessions.size,
       ...(detail === null || this.stopping ? {} : { detail }),
     })
-  }
-
-  private async daemonFault(): Promise<string | null> {
-    try {
-      await this.shared.daemon.as(null).ask(calls.getHealth)
-      return null
-    } catch (error) {
-      if (error instanceof DaemonError) return error.message
-      throw error
-    }
   }
 }
 

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Identity } from '../../../schemas/types.ts'
 import { ambiguous, foreignHost, foreignOrigin, type HostRules } from '../../host-rules.ts'
+import { version } from '../../version.ts'
 import type { Access } from '../access.ts'
 import { explain } from '../call-tool.ts'
 import { type Daemon, DaemonError } from '../daemon.ts'
@@ -47,6 +48,7 @@ async function serve(
   try {
     checkPlace(request, parts.rules)
     const path = (request.url ?? '').split('?')[0]!
+    if (path === '/health') return await answerHealth(daemon, response)
     if (path === signIn.metadataPath) {
       const metadata = await signIn.metadata(request)
       if (metadata) return sendJson(response, 200, metadata)
@@ -69,6 +71,16 @@ async function serve(
     if (response.headersSent) return void response.end()
     refuseTelemetry(response, { status, text: message, challenge: null }, null, headers)
   }
+}
+
+/** For probes: a server that answers is well, and says where its daemon is not. */
+async function answerHealth(daemon: Daemon, response: ServerResponse): Promise<void> {
+  const detail = await daemon.fault()
+  sendJson(response, 200, {
+    status: detail === null ? 'ok' : 'degraded',
+    version,
+    ...(detail === null ? {} : { detail }),
+  })
 }
 
 /** @throws Refusal 400, 403 */

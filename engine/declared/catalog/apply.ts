@@ -36,8 +36,6 @@ import { type StageOf, stageCatalog, stageRunning } from './import.ts'
 import {
   hiddenAt,
   isPlainAt,
-  type Locate,
-  type Path,
   pathOfPlace,
   refuse,
   type SecretPlace,
@@ -50,9 +48,12 @@ import {
   appliedLast,
   contestedIn,
   type KeptText,
+  type Locate,
   movedLast,
+  neededByOthers,
   ownedByOthers,
   ownershipOf,
+  type Path,
   type ReadText,
   type RememberedFile,
   type RememberedFiles,
@@ -99,7 +100,10 @@ export function checkFile(
     if (early.length) return { ...nothing, warnings, problems: bounded(early) }
     if (result?.conflicts.length) return { ...nothing, problems: [], warnings, ...result }
     const fingerprint = fingerprintOf(body, prune, plan, basis)
-    const found = guardProblems(plan, catalog, body, locate)
+    const found = [
+      ...guardProblems(plan, catalog, body, locate),
+      ...neededByOthers(plan, files, owned, locate),
+    ]
     const whole = withOwnership(declared, plan, remembered, files)
     return { problems: found, warnings, plan: whole, fingerprint, name, ...(result ?? {}) }
   } catch (error) {
@@ -379,7 +383,8 @@ export function importFile(
   const review: Review = ({ plan, basis }) => {
     fingerprint = fingerprintOf(body, prune, plan, basis)
     requireApproved(body, fingerprint, plan)
-    refuseGuards(guardProblems(plan, catalog, body, locate), plan)
+    const needed = neededByOthers(plan, kept, owned, locate)
+    refuseGuards([...guardProblems(plan, catalog, body, locate), ...needed], plan)
   }
   const merging = mergingOf(body, files.all(), kept, byHand)
   const keeping = keepingOf(modes, files.all(), kept, byHand)

@@ -3,6 +3,7 @@
  * and the order of the file last imported, and what happens at boot.
  */
 
+import { catalogFileSchema } from '../../../schemas/catalog-file.ts'
 import { kindOfSection, SECTION_OF } from '../../../schemas/kinds.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type {
@@ -23,14 +24,7 @@ import type {
 import { fail, SvcError } from '../../errors.ts'
 import { renamedText } from '../../gitops/pull.ts'
 import { identityOf, type Section } from '../../gitops/render.ts'
-import {
-  catalogFileSchema,
-  isCompact,
-  readCatalog,
-  readTree,
-  renderCatalog,
-  updateCatalog,
-} from '../../gitops/update.ts'
+import { isCompact, readCatalog, readTree, renderCatalog, updateCatalog } from '../../gitops/update.ts'
 import {
   type ChangeKind,
   type Doc,

@@ -47,11 +47,7 @@ import {
 import type { Declared } from '../declared.ts'
 import type { Templates } from '../projects/present.ts'
 import { pauseProject, resumeProject } from '../projects/remove.ts'
-
-export type Path = (string | number)[]
-export type Locate = (
-  path: Path,
-) => Pick<CatalogProblem, 'line' | 'column' | 'end_line' | 'end_column' | 'file'>
+import { type Locate, type Path, referencesIn } from './texts.ts'
 
 export interface ImportRun {
   declared: Declared
@@ -353,36 +349,11 @@ export function plannedBy({ edit }: Pick<ImportRun, 'edit'>): Set<string> {
  */
 export function tellPruned(run: Known & Pick<ImportRun, 'at'>, gone: ReadonlySet<string>): void {
   if (gone.size === 0) return
-  const { catalog, at } = run
-  const part = (path: Path, kind: NamedKind, name: string | null | undefined) => {
-    if (gone.has(`${kind}:${name}`)) at(path, () => fail('invalid', noneNamed(run, kind, name!)))
-  }
-  const project = (path: Path, name: string | undefined) => {
-    if (gone.has(`project:${name}`)) at(path, () => projectNamed(run, name!))
-  }
-  for (const section of ['triggers', 'agents', 'mcp_servers', 'skills', 'wiring'] as const)
-    for (const [i, entry] of (catalog[section] ?? []).entries())
-      project([section, i, 'project'], entry.project)
-  for (const [i, { projects = [] }] of (catalog.sources ?? []).entries())
-    for (const [n, word] of projects.entries()) project(['sources', i, 'projects', n], word)
-  for (const [i, { used_by = [] }] of (catalog.skills ?? []).entries())
-    for (const [n, word] of used_by.entries()) project(['skills', i, 'used_by', n], word)
-  for (const [i, { sources }] of (catalog.triggers ?? []).entries())
-    for (const [n, source] of sources.entries()) part(['triggers', i, 'sources', n], 'source', source)
-  for (const [i, { trigger, handoffs = [], mcp_servers = [] }] of (catalog.agents ?? []).entries()) {
-    part(['agents', i, 'trigger'], 'trigger', trigger)
-    for (const [n, server] of mcp_servers.entries())
-      part(['agents', i, 'mcp_servers', n], 'mcp_server', server)
-    for (const [n, row] of handoffs.entries()) part(['agents', i, 'handoffs', n, 'agent'], 'agent', row.agent)
-  }
-  for (const [i, row] of (catalog.wiring ?? []).entries()) {
-    part(['wiring', i, 'agent'], 'agent', row.agent)
-    if ('wake' in row) part(['wiring', i, 'wake'], 'trigger', row.wake)
-    else part(['wiring', i, 'to'], 'agent', row.to)
-  }
-  for (const [i, { objects = [] }] of (catalog.projects ?? []).entries())
-    for (const [n, { kind, name }] of objects.entries())
-      part(['projects', i, 'objects', n, 'name'], kind.replace(' ', '_') as NamedKind, name)
+  for (const { path, kind, name } of referencesIn(run.catalog))
+    if (gone.has(`${kind}:${name}`))
+      run.at(path, () =>
+        kind === 'project' ? projectNamed(run, name) : fail('invalid', noneNamed(run, kind, name)),
+      )
 }
 
 /*

@@ -71,7 +71,6 @@ import {
   type ImportRun,
   isPartThere,
   isTemplate,
-  type Locate,
   leaveDefault,
   type Paused,
   pauseAgain,
@@ -85,7 +84,7 @@ import {
   tellEntityConflicts,
   tellPruned,
 } from './import-run.ts'
-import { doomedBy, useOf, wireOf } from './texts.ts'
+import { doomedBy, type Locate, useOf, wireOf, wokenByEntry } from './texts.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -133,7 +132,7 @@ export function stageRunning(
   emptyCustom(run)
   stageProjects(run, (entry) => !isTemplate(entry.template))
   placeParts(run)
-  takeWires(edit, owners)
+  takeWires(edit, owners, wokenByEntry(catalog, spared))
   stageAgentWiring(run)
   stageWiringRows(run)
   if (prune) stagePrune(run)

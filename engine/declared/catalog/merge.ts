@@ -27,14 +27,13 @@ import { stageCatalog, stageMoves, stageRunning } from './import.ts'
 import {
   collecting,
   isTemplate,
-  type Locate,
-  type Path,
   type Paused,
   pauseAgain,
   pausedIn,
   refuse,
   resumePaused,
 } from './import-run.ts'
+import type { Locate, Path } from './texts.ts'
 
 /** Where a conflict, or what stays by hand, says the name of a part. */
 export const NAME_PATH = '/name'

@@ -1,6 +1,13 @@
 /** The texts of an import as one catalog, and who owns which part: a catalog that carries its name owns what it declares. */
 import { kindOfSection, kindWord, SECTION_OF } from '../../../schemas/kinds.ts'
-import type { Catalog, CatalogCheck, CatalogMoved, CatalogProblem } from '../../../schemas/types.ts'
+import type {
+  Catalog,
+  CatalogCheck,
+  CatalogMoved,
+  CatalogProblem,
+  ChangePlan,
+  Wake,
+} from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { MOVED_KEY, moveFaults, movesOf } from '../../gitops/moved.ts'
 import { identityOf } from '../../gitops/render.ts'
@@ -9,7 +16,11 @@ import { isCompact, readCatalog, type Sound, soundOf } from '../../gitops/update
 import type { Database } from '../../log/store/handle.ts'
 import { type ChangeKind, type Edit, type PartKind, partKinds } from '../../model/documents.ts'
 import { DEFAULT_TEMPLATE, type ProjectDoc, projectsOf } from '../../model/project.ts'
-import type { Locate } from './import-run.ts'
+
+export type Path = (string | number)[]
+export type Locate = (
+  path: Path,
+) => Pick<CatalogProblem, 'line' | 'column' | 'end_line' | 'end_column' | 'file'>
 
 /** Sections of parts and projects. */
 export const SECTIONS = Object.values(SECTION_OF)
@@ -170,7 +181,10 @@ function twiceIn(catalog: Catalog, locate: Locate): CatalogProblem[] {
 
 /* Who owns which part: a catalog that carries its name owns what it declares. */
 
-/** @returns the parts and projects of the other catalogs that carry their name, with the place of each */
+/**
+ * @returns the parts and projects of the other catalogs that carry their name, with the place of each; what these put into
+ *   projects, and what they name
+ */
 export function ownedByOthers(
   remembered: readonly RememberedFile[],
   files: readonly KeptText[],
@@ -189,8 +203,72 @@ export function ownedByOthers(
         owned.set(`${section}:${entry.name}`, hasLines ? `${name}:${line}:${column}` : name)
       }
     for (const use of usesIn(catalog)) owned.set(use, name)
+    for (const { path, kind, name: part } of referencesIn(catalog)) {
+      const key = neededKey(kind, part)
+      const { line, column } = hasLines && !owned.has(key) ? locate(path) : { line: 0, column: 0 }
+      if (!owned.has(key)) owned.set(key, hasLines ? `${name}:${line}:${column}` : name)
+    }
   }
   return owned
+}
+
+/** That a catalog names a part or project, which it may leave to another to declare. */
+const neededKey = (kind: ChangeKind, name: string): string => `needs:${kind}:${name}`
+
+interface Reference {
+  path: Path
+  kind: ChangeKind
+  name: string
+}
+
+/** What the entries of a catalog name, each with its place. */
+export function referencesIn(catalog: Catalog): Reference[] {
+  const found: Reference[] = []
+  const add = (path: Path, kind: ChangeKind, name: string | null | undefined) => {
+    if (name) found.push({ path, kind, name })
+  }
+  for (const section of ['triggers', 'agents', 'mcp_servers', 'skills', 'wiring'] as const)
+    for (const [i, entry] of (catalog[section] ?? []).entries())
+      add([section, i, 'project'], 'project', entry.project)
+  for (const [i, { projects = [] }] of (catalog.sources ?? []).entries())
+    for (const [n, word] of projects.entries()) add(['sources', i, 'projects', n], 'project', word)
+  for (const [i, { used_by = [] }] of (catalog.skills ?? []).entries())
+    for (const [n, word] of used_by.entries()) add(['skills', i, 'used_by', n], 'project', word)
+  for (const [i, { sources }] of (catalog.triggers ?? []).entries())
+    for (const [n, source] of sources.entries()) add(['triggers', i, 'sources', n], 'source', source)
+  for (const [i, { trigger, handoffs = [], mcp_servers = [] }] of (catalog.agents ?? []).entries()) {
+    add(['agents', i, 'trigger'], 'trigger', trigger)
+    for (const [n, server] of mcp_servers.entries())
+      add(['agents', i, 'mcp_servers', n], 'mcp_server', server)
+    for (const [n, row] of handoffs.entries()) add(['agents', i, 'handoffs', n, 'agent'], 'agent', row.agent)
+  }
+  for (const [i, row] of (catalog.wiring ?? []).entries()) {
+    add(['wiring', i, 'agent'], 'agent', row.agent)
+    if ('wake' in row) add(['wiring', i, 'wake'], 'trigger', row.wake)
+    else add(['wiring', i, 'to'], 'agent', row.to)
+  }
+  for (const [i, { objects = [] }] of (catalog.projects ?? []).entries())
+    for (const [n, { kind, name }] of objects.entries())
+      add(['projects', i, 'objects', n, 'name'], kind.replace(' ', '_') as ChangeKind, name)
+  return found
+}
+
+/** What a plan deletes though a catalog of another owner names it: that one could not be applied again. */
+export function neededByOthers(
+  { changes }: Pick<ChangePlan, 'changes'>,
+  files: readonly KeptText[],
+  owned: ReadonlyMap<string, string>,
+  locate: Locate,
+): CatalogProblem[] {
+  if (!files.some(({ carries }) => carries)) return []
+  return changes.flatMap(({ action, kind, name }) => {
+    const where = action === 'delete' ? owned.get(neededKey(kind, name)) : undefined
+    if (where === undefined) return []
+    const [other, ...place] = where.split(':')
+    const at = place.length ? ` (${where})` : ''
+    const message = `${kindWord(kind)} ${name} is named by the catalog ${other}${at}, which could not be applied again without it: take it out there and apply that first, or end the comparison with it by "svc catalog forget ${other}"`
+    return [{ ...locate([]), path: '', message }]
+  })
 }
 
 /**
@@ -254,6 +332,18 @@ export const wireOf = (row: NonNullable<Catalog['wiring']>[number]): string =>
   'wake' in row
     ? `wires:${row.project}|${row.wake}>${row.agent}`
     : `wires:${row.project}|${row.agent}/${row.verdict.toLowerCase()}/${row.to}`
+
+/** Whether a wake in the Default project ends where its agent leaves that: the agent's own entry says what wakes it. */
+export function wokenByEntry(
+  catalog: Catalog,
+  spared: ReadonlySet<string>,
+): (project: string, wake: Pick<Wake, 'trigger' | 'agent'>) => boolean {
+  const said = new Set(
+    (catalog.agents ?? []).filter(({ trigger }) => trigger !== undefined).map(({ name }) => name),
+  )
+  return (project, { trigger, agent }) =>
+    said.has(agent) && !spared.has(wireOf({ project, wake: trigger, agent }))
+}
 
 /** What pruning leaves: a catalog without a name speaks for the whole instance. */
 export const sparedBy = (

@@ -99,6 +99,23 @@ describe.each(SHELLS)('D: completion in %s, run by it', (shell) => {
     },
   )
 
+  there('offers the words that an option or an argument takes, where they are few', async () => {
+    const lines = [
+      ['svc', 'catalog', 'sync', '--policy', ''],
+      ['svc', 'catalog', 'plan', 'x', '--ours', 'f'],
+      ['svc', 'runs', 'rerun', 'run_1', '--as-of', 'no-such'],
+      ['svc', 'completion', ''],
+      ['svc', 'demo', 'break', 'c'],
+    ]
+    expect((await offers(shell, lines)).map((words) => words.sort())).toEqual([
+      ['auto', 'auto-prune', 'manual'],
+      ['file'],
+      [],
+      ['bash', 'fish', 'zsh'],
+      ['cart', 'checkout'],
+    ])
+  })
+
   there('knows every command and every option there is', async () => {
     const commands = facts.filter(({ children }) => children.length === 0)
     const lines = commands.map(({ path }) => [...path.split(' '), '--'])

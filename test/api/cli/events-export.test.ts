@@ -1,8 +1,18 @@
 /** `svc events export`, and plans of two files over what it wrote, without a daemon. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { CatalogChecked } from '../../../schemas/types.ts'
 import { svc } from './cli-harness.ts'
 import { type Daemon, startDaemon } from './real-daemon.ts'
@@ -28,6 +38,13 @@ triggers:
 `,
   )
   return file
+}
+
+/** So that a device itself is never taken the place of. */
+function linkTo(device: string): string {
+  const link = join(folder, 'device')
+  symlinkSync(device, link)
+  return link
 }
 
 async function sent(): Promise<void> {
@@ -94,6 +111,29 @@ describe('svc events export', () => {
     ])
     expect((await svc([...two, '--backtest', '7d'])).code).toBe(64)
     expect((await svc([...two, '--events', file, '--out', 'x'])).code).toBe(64)
+  })
+
+  it('writes what a link leads to, and into a pipe or a device, without taking their place', async () => {
+    await sent()
+    const [shared, link, pipe] = ['shared.ndjson', 'link.ndjson', 'pipe'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string]
+    writeFileSync(shared, '')
+    symlinkSync(shared, link)
+    await run('events', 'export', link)
+    expect(readFileSync(shared, 'utf8').split('\n')).toHaveLength(5)
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    execFileSync('mkfifo', [pipe])
+    const reader = spawn('cat', [pipe])
+    onTestFinished(() => void reader.kill())
+    let read = ''
+    reader.stdout.on('data', (part) => (read += part))
+    const ran = await run('events', 'export', pipe)
+    expect([ran.code, lstatSync(pipe).isFIFO(), existsSync(`${pipe}.part`)]).toEqual([0, true, false])
+    await once(reader, 'close')
+    expect(read.split('\n')).toHaveLength(5)
+    const full = await run('events', 'export', linkTo('/dev/full'))
+    expect([full.code, full.err]).toEqual([74, expect.stringContaining('no space left')])
   })
 
   it('plans one file against another without events, too', async () => {

@@ -1,5 +1,18 @@
 /** Many files changed as one: killed at each write, they are as before or as after once a command finishes it. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -68,6 +81,20 @@ describe('files that are changed as one', () => {
     writeFileSync(join(folder, 'z.yaml'), 'edited')
     expect(() => finishChanges(folder)).toThrow('changed since a pull was cut off')
     expect(readFileSync(join(folder, 'z.yaml'), 'utf8')).toBe('edited')
+  })
+
+  it('keep their links, and who may read them', () => {
+    mkdirSync(join(folder, 'shared'))
+    const shared = join(folder, 'shared', 'a.yaml')
+    renameSync(join(folder, 'a.yaml'), shared)
+    symlinkSync(shared, join(folder, 'a.yaml'))
+    chmodSync(shared, 0o600)
+    changeFiles(folder, changes())
+    expect(now()).toEqual(AFTER)
+    expect(lstatSync(join(folder, 'a.yaml')).isSymbolicLink()).toBe(true)
+    expect(readFileSync(shared, 'utf8')).toBe('new a')
+    expect(statSync(shared).mode & 0o777).toBe(0o600)
+    expect(readdirSync(join(folder, 'shared'))).toEqual(['a.yaml'])
   })
 
   it('are as they were where one of them cannot be written', () => {

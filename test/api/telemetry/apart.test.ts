@@ -12,6 +12,7 @@ import { SignIn } from '../../../api/mcp/http/sign-in.ts'
 import { buildTelemetryHttp, TELEMETRY_PATH } from '../../../api/mcp/telemetry/http.ts'
 import { TelemetryServer } from '../../../api/mcp/telemetry/server.ts'
 import { workspaceAt } from '../../../api/mcp/telemetry/start.ts'
+import { version } from '../../../api/version.ts'
 import { startMcp } from '../mcp/mcp-world.ts'
 import { decide, form, Provider, signedIn } from './sign-in.ts'
 import { asked, INITIALIZE, openTelemetryWorld, type TelemetryWorld } from './telemetry-world.ts'
@@ -97,6 +98,20 @@ describe('svc telemetry', () => {
     const ingest = await svc.rpc('initialize', INITIALIZE, (await svc.key(['ingest'])).secret, apart.url)
     expect([ingest.status, await ingest.text()]).toEqual([403, 'API key lacks the required scope'])
     expect((await svc.rpc('initialize', INITIALIZE, `${secret}x`, apart.url)).status).toBe(401)
+  })
+
+  it('tells probes that it is well, and when the daemon is away, without a credential', async () => {
+    const healthOf = async (url: string) => {
+      const answer = await fetch(new URL('/health', url))
+      return { status: answer.status, body: await answer.json() }
+    }
+    expect(await healthOf(apart.url)).toEqual({ status: 200, body: { status: 'ok', version } })
+    const alone = await startApart('http://127.0.0.1:1')
+    onTestFinished(async () => void (await alone.close()))
+    expect(await healthOf(alone.url)).toEqual({
+      status: 200,
+      body: { status: 'degraded', version, detail: expect.stringContaining('not reachable') },
+    })
   })
 
   it('knows a revoked key a minute later at the latest', async () => {

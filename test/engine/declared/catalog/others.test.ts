@@ -71,6 +71,38 @@ describe('several catalogs', () => {
     ])
   })
 
+  it('are deleted by none what another names: that one could not be applied again', async () => {
+    const engine = open()
+    const ops = (...agents: string[]) => `catalog: ops
+sources: [{ name: logs, connector: webhook }]
+triggers: [{ name: errors, project: Ops, sources: [logs], condition: { event: any } }]
+agents: [${['digger', ...agents].map((name) => `{ name: ${name}, prompt: p }`).join(', ')}]
+mcp_servers: [{ name: runbooks, url: 'https://example.com/mcp' }]
+projects: [{ template: custom, name: Ops, goal: g }]`
+    const shop = (wiring: string) => `catalog: shop
+agents:
+  - { name: look, prompt: p${wiring} }`
+    const used =
+      ', trigger: errors, mcp_servers: [runbooks], handoffs: [{ verdict: dig, agent: digger }], project: Ops'
+    await engine.importCatalog({ yaml: ops('spare') }, BY)
+    await engine.importCatalog({ yaml: shop(used) }, BY)
+    const gone = { yaml: 'catalog: ops\nlint: {}', prune: true, allow_empty: true }
+    const { problems } = await engine.checkCatalog(gone)
+    const columnOf = (name: string) => shop(used).split('\n')[2]!.indexOf(name) + 1
+    const told = (part: string) =>
+      `${part} is named by the catalog shop (shop:3:${columnOf(part.split(' ').at(-1)!)}), which could not be applied again without it: take it out there and apply that first, or end the comparison with it by "svc catalog forget shop"`
+    expect(problems.map(({ message }) => message).toSorted()).toEqual(
+      ['MCP server runbooks', 'agent digger', 'project Ops', 'trigger errors'].map(told),
+    )
+    await expect(engine.importCatalog(gone, BY)).rejects.toMatchObject({ code: 'invalid' })
+    // What it does not name goes, and so does the rest once it names it no more.
+    await engine.importCatalog({ yaml: ops(), prune: true }, BY)
+    expect((await engine.listAgents()).agents.map(({ name }) => name).toSorted()).toEqual(['digger', 'look'])
+    await engine.importCatalog({ yaml: shop(''), prune: true }, BY)
+    await engine.importCatalog(gone, BY)
+    expect((await engine.listAgents()).agents.map(({ name }) => name)).toEqual(['look'])
+  })
+
   it('tell what is wrong with all of them at once, each at its place', async () => {
     const part = (kind: string, ...lines: string[]) =>
       `${kind}:\n${lines.map((line) => `  - ${line}\n`).join('')}`
