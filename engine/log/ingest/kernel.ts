@@ -13,13 +13,14 @@ import type { Projection } from './json-project.ts'
 import { KERNEL } from './kernel-bytes.ts'
 import { type PackedEvents, type PreparedEvent, Sparse } from './packed.ts'
 import {
-  addUntimed,
   encodePlan,
   type FlatPlan,
   type MapItem,
+  noteEvent,
+  notesOfEvents,
   PLAN_BYTES,
   type PreparedBody,
-  type Untimed,
+  tell,
 } from './prepare.ts'
 import { type LineReader, type Rejected, splitBody, withLines } from './split.ts'
 import { type EventTime, eventTimeSpan, parseEventTime } from './time.ts'
@@ -307,8 +308,7 @@ export function prepareLines(
 ): KernelBody | null {
   let packer: KernelPacker | undefined
   let skewed = 0
-  const untimed: Untimed = { count: 0, sample: '' }
-  let tooLong: string | undefined
+  const notes = notesOfEvents()
   const rejected: Rejected[] = []
   const lines: LineReader = (whole, most, read) => {
     const columns = kernel.begin(plan, id, body, whole, most, eventTimeSpan(nowMs))
@@ -324,16 +324,15 @@ export function prepareLines(
         packer.addLine([], [0, 0], lineEnd)
         continue
       }
-      for (const { claimed, unknownTime, tooLong: name } of events) {
-        if (claimed !== null) skewed++
-        if (unknownTime !== undefined) addUntimed(untimed, unknownTime)
-        tooLong ??= name
+      for (const event of events) {
+        if (event.claimed !== null) skewed++
+        noteEvent(notes, event)
       }
       packer.addLine(events, (item as Exclude<typeof item, string>).range, lineEnd)
     }
     skewed += packer.readTimes((json) => {
       const time = parseEventTime(parseDigits(json), nowMs)
-      if (time.unknown !== undefined) addUntimed(untimed, time.unknown)
+      if (time.unknown !== undefined) tell(notes.untimed, time.unknown)
       return time
     })
     return rejected
@@ -353,7 +352,7 @@ export function prepareLines(
   }
   if (!packer) return null
   const { events, learn } = packer.finish(take)
-  return { prepared: { events, rejected: withLines(body, rejected), skewed, untimed, tooLong }, learn }
+  return { prepared: { events, rejected: withLines(body, rejected), skewed, ...notes }, learn }
 }
 
 /* The events of one body, packed by the kernel where it can and item by item where it cannot. */

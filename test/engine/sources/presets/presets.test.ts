@@ -171,6 +171,65 @@ describe('a preset', () => {
     },
   )
 
+  it.each<[string, unknown, Record<string, string>, string | null]>([
+    ['a preset, by the body alone', presets().stripe!.examples[0]!.body, {}, 'preset stripe (Stripe) reads'],
+    [
+      'a preset, by a header',
+      { a: 1 },
+      { 'ce-specversion': '1.0' },
+      'preset cloudevents (CloudEvents) reads',
+    ],
+    [
+      'Grafana, whose form is that of Alertmanager',
+      presets().grafana!.examples[0]!.body,
+      {},
+      'preset grafana',
+    ],
+    [
+      'Alertmanager',
+      { receiver: 'svc', groupKey: '{}', status: 'firing', alerts: [{ labels: { alertname: 'A' } }] },
+      {},
+      'connector alertmanager reads',
+    ],
+    [
+      'a ruler that posts alerts',
+      [{ labels: { alertname: 'A' }, annotations: {}, startsAt: '2026-11-23T11:00:00Z' }],
+      {},
+      'connector alertmanager reads',
+    ],
+    ['OpenTelemetry', { resourceLogs: [{ scopeLogs: [] }] }, {}, 'let their exporter send to /v1/logs'],
+    [
+      'a log drain of Vercel',
+      [{ id: '1', message: 'm', timestamp: 1, source: 'build', projectId: 'p', deploymentId: 'd' }],
+      {},
+      'connector vercel reads',
+    ],
+    ['nobody that is known', { date: 1_790_000_000, log: 'two fields may be those of anybody' }, {}, null],
+  ])(
+    'is named on the health of a fresh source that receives what it reads better: %s',
+    async (who, body, headers, said) => {
+      const name = `plain-${who.replaceAll(/\W/g, '')}`
+      const { url } = await door.source(name)
+      const health = async () => {
+        const listed = (await door.call('GET', '/api/sources')).json() as unknown as {
+          name: string
+          health: { notice: string | null }
+        }[]
+        return listed.find((source) => source.name === name)!.health.notice
+      }
+      for (let n = 0; n < 2; n++) await door.call('POST', url, body as object, headers)
+      if (said === null) return expect(await health()).toBeNull()
+      expect(await health()).toContain(said)
+      expect((await health())!.split('It receives')).toHaveLength(2)
+      // Where it is read in a way of its own nothing is offered.
+      await door.call('PUT', `/api/sources/${name}`, {
+        ...{ name, connector: 'webhook', config: { event_type: 'own' } },
+      })
+      await door.call('POST', url, body as object, headers)
+      return expect(await health()).toBeNull()
+    },
+  )
+
   it('is not offered for what no sender sends, nor to a source that has one', async () => {
     const { url } = await door.source('plain')
     await door.call('POST', url, { service: 'cart', msg: 'it took 9 s' })
