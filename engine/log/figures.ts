@@ -12,7 +12,9 @@ export interface SourceCounters {
   events: number
   rejected: number
   polls: number
-  /** Events whose time was not understood, and what the first of them gave. This and what follows: since its config is what it is; null: none. */
+  /** Events whose time was too far off to be used, and that of the first. This and what follows: since its config is what it is; null: none. */
+  skewed: Told | null
+  /** Events whose time was not understood, and what the first of them gave. */
   untimed: Told | null
   /** Bodies of which something could not be stored, and why of the first. */
   refused: Told | null
@@ -34,11 +36,12 @@ const TOLD = {
   refused: { at: 5, from: 96, to: 352 },
   tooLong: { at: 7, from: 352, to: 424 },
   reader: { at: 9, from: 424, to: 496 },
+  skewed: { at: 11, from: 496, to: 592 },
 } as const
 type ToldName = keyof typeof TOLD
 /** Its counters, and those of what is told. */
-const PER_SOURCE = 11
-const SAMPLE_BYTES = 496
+const PER_SOURCE = 13
+const SAMPLE_BYTES = 592
 const TEXT_BYTES = 2_048
 /** Integers before the text: its version, odd while it is written; its length, 0 for none; reads. */
 const [VERSION, LENGTH, READS] = [0, 1, 2]
@@ -48,7 +51,7 @@ const SOURCES_AT = PIPELINE.length
 const SAMPLES_AT = COUNTERS_AT + (SOURCES_AT + SOURCES_MAX * PER_SOURCE) * 8
 
 const NOTHING_TOLD: Pick<SourceCounters, ToldName> = {
-  ...{ untimed: null, refused: null, tooLong: null, reader: null },
+  ...{ skewed: null, untimed: null, refused: null, tooLong: null, reader: null },
 }
 
 /** Memory for `Figures`, to be given to each thread. */
@@ -119,6 +122,14 @@ class SharedCounters implements SourceCounters {
     private readonly sample: Uint8Array,
     private readonly config: number,
   ) {}
+
+  get skewed(): Told | null {
+    return this.told('skewed')
+  }
+
+  set skewed(given: Told | null) {
+    this.tell('skewed', given)
+  }
 
   get untimed(): Told | null {
     return this.told('untimed')

@@ -33,7 +33,7 @@ import type { Stamp } from './store/writer-state.ts'
 /** What is wrong with a body that its sender can mend. */
 const UNREADABLE: ReadonlySet<string> = new Set(['invalid', 'unsupported_media', 'too_large'])
 /** What is told of a source, too, since most senders look at no answer. */
-const TOLD = ['untimed', 'tooLong', 'reader'] as const
+const TOLD = ['skewed', 'untimed', 'tooLong', 'reader'] as const
 /** Rejected items listed in an answer; the rest is only counted. */
 const REJECTED_LISTED = 100
 
@@ -319,7 +319,7 @@ export class Pipeline {
       ...(duplicates ? { duplicates } : {}),
       ...(rejected.length ? { rejected: rejected.slice(0, REJECTED_LISTED) } : {}),
       ...(rejected.length > REJECTED_LISTED ? { rejected_in_all: rejected.length } : {}),
-      ...(ready.skewed ? { skewed: ready.skewed } : {}),
+      ...(ready.skewed.count ? { skewed: ready.skewed.count } : {}),
       ...noticesOf(ready),
       ...(ingested ? { ids: [`evt_${batch.firstId}`, `evt_${batch.firstId + ingested - 1}`] } : {}),
     }

@@ -4,7 +4,7 @@ import type { AgentSpec, Filter, Label, SourceHealth, SourceSpec, TriggerSpec } 
 import { isSchedule } from '../../schemas/words.ts'
 import type { SourceCounters } from '../log/figures.ts'
 import { tooLongHealth } from '../log/ingest/label.ts'
-import { untimedHealth } from '../log/ingest/time.ts'
+import { skewedHealth, untimedHealth } from '../log/ingest/time.ts'
 import type { CredentialLookup } from '../model/credentials.ts'
 import { isoOrNull } from '../model/units.ts'
 import { withCredential } from './config-secrets.ts'
@@ -27,8 +27,8 @@ export function healthOf(
 ): SourceHealth {
   const [status, reason] = statusOf(row, live, storageReason, poll, credentials)
   const drifts = drift.map((sentence) => `Its ${sentence}.`)
-  const { untimed, refused, tooLong, reader } = live.counters
-  const times = untimed ? [untimedHealth(untimed)] : []
+  const { skewed, untimed, refused, tooLong, reader } = live.counters
+  const times = [...(skewed ? [skewedHealth(skewed)] : []), ...(untimed ? [untimedHealth(untimed)] : [])]
   const bodies = refused ? [refusedHealth(refused)] : []
   const long = tooLong ? [tooLongHealth(tooLong)] : []
   const better = reader ? [readerHealth(reader.sample, row.name)] : []

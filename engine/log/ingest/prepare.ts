@@ -263,8 +263,8 @@ const EVENTS_MAX = 100_000
 export interface PreparedBody {
   events: PackedEvents
   rejected: Rejected[]
-  /** Events whose time was too far off to be used. */
-  skewed: number
+  /** Events whose time was too far off to be used, and that of the first. */
+  skewed: Told
   /** Events whose time is in no form that is known, and what the first of them gave. */
   untimed: Told
   /** Events without a label since its value is too long, and the label of the first. */
@@ -304,7 +304,6 @@ export function prepareBody(
   const { prepare } = source
   const packer = new Packer(source.id, body, known)
   const refused: Rejected[] = []
-  let skewed = 0
   const notes = notesOfEvents()
   let taken = 0
   const map = mapperOf(prepare, call, nowMs, onFault)
@@ -320,26 +319,26 @@ export function prepareBody(
     if (taken > EVENTS_MAX)
       fail('too_large', `the body holds more than ${EVENTS_MAX} events; send it in parts`)
     for (const event of events) {
-      if (event.claimed !== null) skewed++
       noteEvent(notes, event)
       packer.add(event, item.range)
     }
   }
   const rejected = [...splitBody(body, visit, prepare.projection, undefined, prepare.isSplit), ...refused]
   const inOrder = rejected.sort((a, b) => a.index - b.index)
-  return { events: packer.finish(), rejected: withLines(body, inOrder), skewed, ...notes }
+  return { events: packer.finish(), rejected: withLines(body, inOrder), ...notes }
 }
 
 /** What is to be told of the events of a body. */
-type Notes = Pick<PreparedBody, 'untimed' | 'tooLong' | 'reader'>
+type Notes = Pick<PreparedBody, 'skewed' | 'untimed' | 'tooLong' | 'reader'>
 
 /** Nothing is to be told yet. */
 export const notesOfEvents = (): Notes => ({
-  ...{ untimed: noneTold(), tooLong: noneTold(), reader: noneTold() },
+  ...{ skewed: noneTold(), untimed: noneTold(), tooLong: noneTold(), reader: noneTold() },
 })
 
 /** Counts what is to be told of one event more. */
 export function noteEvent(notes: Notes, event: PreparedEvent): void {
+  if (event.claimed !== null) tell(notes.skewed, event.claimed)
   if (event.unknownTime !== undefined) tell(notes.untimed, event.unknownTime)
   if (event.tooLong !== undefined) tell(notes.tooLong, event.tooLong)
   if (event.reader !== undefined) tell(notes.reader, event.reader)

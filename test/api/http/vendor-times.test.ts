@@ -108,6 +108,21 @@ describe('A6: the time of an event', () => {
     ])
   })
 
+  it.each([
+    ['as one body', 'application/json'],
+    ['of lines, read by the kernel or not', 'application/x-ndjson'],
+  ])('that is too far off is told on the source, too, %s', async (_, type) => {
+    const { url } = await door.source('far', { event_time_field: 'at', text_template: '{text}' })
+    const lines = ['"1999-12-31T23:59:59Z"', '"2999-01-01T00:00:00Z"', '"2026-09-21T14:13:20Z"']
+      .map((at) => `{"text":"t","at":${at}}\n`)
+      .join('')
+    const answer = await door.call('POST', url, lines, { 'content-type': type })
+    expect(answer.json()).toMatchObject({ ingested: 3, skewed: 2 })
+    expect((await healthOf('far')).notice).toContain(
+      'The time of 2 events was too far off, such as "1999-12-31T23:59:59Z": they have the time of arrival.',
+    )
+  })
+
   it('of a long NDJSON body is told in one sum', async () => {
     const labels = [{ name: 'host', field: 'host', primary: true }]
     const { url } = await door.source('long', { event_time_field: 'at', labels })
