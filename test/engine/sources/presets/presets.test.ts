@@ -51,6 +51,7 @@ describe('a preset', () => {
         'argo_cd',
         'azure_devops',
         'azure_event_grid',
+        'better_stack',
         'bitbucket',
         'circleci',
         'cloudevents',
