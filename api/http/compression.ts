@@ -26,10 +26,14 @@ const CHUNK_BYTES = 64 * 1024
 /** A window of 8 MiB is the most that zstd over HTTP may ask for (RFC 9659), so that is all a body gets. */
 const ZSTD = { chunkSize: CHUNK_BYTES, params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
+/** What the HTTP handler of pygelf names for a body that it deflates once. */
+const OF_PYGELF = /^gzip, ?deflate$/
+
 /** @param given a Content-Encoding, if there is one. @throws SvcError unsupported_media */
 export function compressionOf(given: string | undefined): Compression | null {
   const encoding = (given ?? 'identity').trim().toLowerCase()
   if (encoding === 'identity' || encoding === '') return null
+  if (OF_PYGELF.test(encoding)) return 'deflate'
   if (Object.hasOwn(NAMES, encoding)) return NAMES[encoding as keyof typeof NAMES]
   return fail('unsupported_media', 'the Content-Encoding must be gzip, deflate or zstd, once, or none')
 }

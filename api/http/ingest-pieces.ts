@@ -1,6 +1,7 @@
 /** A long body is stored piece by piece; the answer is one, as if it had been stored at once. */
 import { type ErrorExtra, SvcError } from '../../engine/index.ts'
 import type { IngestResult, RejectedItem } from '../../schemas/types.ts'
+import { Notices } from '../notices.ts'
 import type { Piece } from './ndjson.ts'
 
 /** As many as the answer to a whole body lists. */
@@ -50,7 +51,7 @@ class Sum {
   private duplicates = 0
   private skewed = 0
   private untimed = 0
-  private notice: string | undefined
+  private readonly notices = new Notices()
   private rejectedInAll = 0
   private readonly rejected: NonNullable<ErrorExtra['rejected']> = []
   private ids: string[] | undefined
@@ -62,7 +63,7 @@ class Sum {
     this.duplicates += result.duplicates ?? 0
     this.skewed += result.skewed ?? 0
     this.untimed += result.untimed ?? 0
-    this.notice ??= result.notice
+    this.notices.add(result.notice)
     this.list(result.rejected ?? [], linesBefore, result.rejected_in_all)
     if (result.ids) this.ids = [this.ids?.[0] ?? result.ids[0]!, result.ids[1]!]
   }
@@ -76,7 +77,8 @@ class Sum {
 
   /** @throws SvcError where nothing of all could be stored. */
   result(): IngestResult {
-    const { ingested, duplicates, skewed, untimed, notice, rejected, rejectedInAll, ids, allRefused } = this
+    const { ingested, duplicates, skewed, untimed, rejected, rejectedInAll, ids, allRefused } = this
+    const notice = this.notices.said()
     if (allRefused && ingested + duplicates === 0)
       throw new SvcError(allRefused.code, allRefused.message, { ...allRefused.extra, rejected })
     return {

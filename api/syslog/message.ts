@@ -15,6 +15,8 @@ const BOM = '\ufeff'
 const PRI = /^<(0|[1-9]\d{0,2})>/
 const ISO = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)`
 const HEADER = new RegExp(`^1 (-|${ISO}) ([!-~]{1,255}) ([!-~]{1,48}) ([!-~]{1,128}) ([!-~]{1,32})(?: |$)`)
+/** Before a time: of a message that has a head of RFC 5424 with fields missing, time, host and tag are what is left. */
+const VERSION = /^1 (?=\d{4}-)/
 const MONTHS = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)'
 /** Also with a year and with parts of a second, as network devices write it, and with ISO times, as relays do. */
 const OLD_HEADER = new RegExp(
@@ -69,7 +71,9 @@ export function parseMessage(bytes: Uint8Array): SyslogMessage {
   }
   const rest = raw.slice(priority[0].length)
   return (
-    modern(known, rest) ?? cisco(known, rest) ?? old(known, rest) ?? { ...known, message: withoutBom(rest) }
+    modern(known, rest) ??
+    cisco(known, rest) ??
+    old(known, rest.replace(VERSION, '')) ?? { ...known, message: withoutBom(rest) }
   )
 }
 
@@ -77,6 +81,8 @@ function modern(known: SyslogMessage, rest: string): SyslogMessage | null {
   const header = HEADER.exec(rest)
   if (!header) return null
   const [whole, time, host, app, pid, msgid] = header.map((part) => (part === '-' ? null : part))
+  // A tag of the older form: what follows it is the message, not the fields that are missing.
+  if (app?.endsWith(':')) return null
   const body = rest.slice(whole!.length)
   // Structured data that is against its grammar stays in the message.
   const { data, end } = structuredData(body) ?? { data: {}, end: 0 }

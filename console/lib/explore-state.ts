@@ -165,7 +165,12 @@ const LEVEL_LABELS = ['level', 'severity', 'severity_text', 'log_level']
 const ERRORS = /^(err(or)?|severe|fatal|crit(ical)?|alert|emerg(ency)?|panic)$/i
 const WARNINGS = /^warn(ing)?$/i
 
-/** How bad an event says it is, by its labels, then by its type; null: it does not say. */
+const CALM = /^(trace|debug|info|notice)$/i
+
+/**
+ * How bad an event says it is, by its labels, then by its type; null: it does not say, or its `level` says that it is not, as of
+ * an alert that is over.
+ */
 export function levelOf({
   event_type,
   labels,
@@ -173,6 +178,7 @@ export function levelOf({
   event_type: string
   labels: Record<string, unknown>
 }): 'error' | 'warn' | null {
+  if (CALM.test(String(labels.level))) return null
   const words = [...LEVEL_LABELS.map((name) => labels[name]), event_type].map((word) => String(word ?? ''))
   if (words.some((word) => ERRORS.test(word.trim()))) return 'error'
   return words.some((word) => WARNINGS.test(word.trim())) ? 'warn' : null

@@ -301,8 +301,10 @@ const CHANGES_MAX = 50
 const TEXT_MAX = 120
 /** Events that are counted at most, the newest: some 20 ms (measured 2026-11-23). */
 const COUNTED_MAX = 400_000
-/** Labels that senders put a level in, and the type, where that is one. */
-const LEVEL_LABELS = ['level', 'severity', 'severity_text', 'log_level', TYPE_LABEL]
+/** The label that says how bad an event is, before all else: of an alert that is over its severity stays what it was. */
+const LEVEL_LABEL = 'level'
+/** Other labels that senders put a level in, and the type, where that is one. */
+const LEVEL_LABELS = ['severity', 'severity_text', 'log_level', TYPE_LABEL]
 
 /**
  * @param now epoch ms
@@ -349,21 +351,28 @@ function queryOf(ctx: ReadContext, from: number, to: number, groups: number[][])
   return { groups: any, masked, from, to: to - 1, afterId: -1, ceiling: ctx.index.tail.lastId }
 }
 
-/** Ids of the labels that say error or worse, and warn. */
-function levelLabels(ctx: ReadContext): Map<number, 'error' | 'warn'> {
-  const levels = new Map<number, 'error' | 'warn'>()
-  for (const name of LEVEL_LABELS)
-    for (const [id, value] of labelsNamed(ctx, name)) {
+/** Ids of labels that say a level, each with its place in KINDS. */
+interface LevelLabels {
+  /** Of those called `level`. */
+  own: Map<number, number>
+  /** Of all others, where they say more than info. */
+  others: Map<number, number>
+}
+
+function levelLabels(ctx: ReadContext): LevelLabels {
+  const kindsIn = (name: string): [number, number][] =>
+    [...labelsNamed(ctx, name)].flatMap(([id, value]): [number, number][] => {
       const level = levelNamed(value)
-      if (level === 'ERROR' || level === 'FATAL') levels.set(id, 'error')
-      else if (level === 'WARN') levels.set(id, 'warn')
-    }
-  return levels
+      return level === undefined ? [] : [[id, KINDS.indexOf(KIND_OF[level] ?? 'info')]]
+    })
+  return {
+    own: new Map(kindsIn(LEVEL_LABEL)),
+    others: new Map(LEVEL_LABELS.flatMap(kindsIn).filter(([, kind]) => kind > 0)),
+  }
 }
 
 function countLevels(ctx: ReadContext, query: Query, from: number, step: number) {
   const levels = levelLabels(ctx)
-  const wanted = new Set(levels.keys())
   const buckets = Array.from({ length: BUCKETS }, () => ({ error: 0, warn: 0, info: 0 }))
   const segments = ctx.index
     .all()
@@ -380,7 +389,7 @@ function countLevels(ctx: ReadContext, query: Query, from: number, step: number)
       cut = true
       break
     }
-    const kinds = kindsOf(segment, wanted, levels)
+    const kinds = kindsOf(segment, levels)
     eachPosition([segment], query, (id, ts) => {
       left--
       buckets[Math.floor((ts - from) / step)]![KINDS[kinds[offsetOf(id)]!]!]++
@@ -408,18 +417,25 @@ function countSources(
 }
 
 const KINDS = ['info', 'warn', 'error'] as const
+const KIND_OF: Readonly<Record<string, (typeof KINDS)[number]>> = {
+  FATAL: 'error',
+  ERROR: 'error',
+  WARN: 'warn',
+}
 
-/** The worst level that each event of a segment says, as a place in KINDS. */
-function kindsOf(
-  segment: Segment,
-  wanted: ReadonlySet<number>,
-  levels: ReadonlyMap<number, 'error' | 'warn'>,
-) {
+/** The level that each event of a segment says, as a place in KINDS: its label `level`, else the worst of others. */
+function kindsOf(segment: Segment, { own, others }: LevelLabels) {
   const kinds = new Uint8Array(SEGMENT_SIZE)
-  for (const [label, posting] of segment.postings(wanted)) {
-    const kind = KINDS.indexOf(levels.get(label)!)
-    for (const offset of offsetsOf(posting)) if (kinds[offset]! < kind) kinds[offset] = kind
-  }
+  let isMarked = false
+  for (const [label, posting] of segment.postings(new Set(others.keys())))
+    for (const offset of offsetsOf(posting)) {
+      isMarked = true
+      kinds[offset] = Math.max(kinds[offset]!, others.get(label)!)
+    }
+  // Most events say info: they are walked only where there is something to take back.
+  const wanted = [...own].flatMap(([label, kind]) => (kind > 0 || isMarked ? [label] : []))
+  for (const [label, posting] of segment.postings(new Set(wanted)))
+    for (const offset of offsetsOf(posting)) kinds[offset] = own.get(label)!
   return kinds
 }
 

@@ -5,17 +5,23 @@
  */
 
 import { crc32 } from 'node:zlib'
-import type { Untimed } from './ingest/prepare.ts'
+import type { Told } from './ingest/prepare.ts'
 
 /** Of one source, since the process started. */
 export interface SourceCounters {
   events: number
   rejected: number
   polls: number
-  /** Events whose time was not understood since its config is what it is, and what the first of them gave; null: none. */
-  untimed: Untimed | null
-  /** Bodies of which something could not be stored since its config is what it is, and why of the first; null: none. */
-  refused: Untimed | null
+  /** Events whose time was too far off to be used, and that of the first. This and what follows: since its config is what it is; null: none. */
+  skewed: Told | null
+  /** Events whose time was not understood, and what the first of them gave. */
+  untimed: Told | null
+  /** Bodies of which something could not be stored, and why of the first. */
+  refused: Told | null
+  /** Events without a label since its value was too long, and which label of the first. */
+  tooLong: Told | null
+  /** Events that something else reads better, and what reads the first. */
+  reader: Told | null
 }
 
 const PIPELINE = ['commits', 'fsync_batches', 'events', 'duplicates', 'rejected'] as const
@@ -24,12 +30,18 @@ export type PipelineCounters = Record<(typeof PIPELINE)[number], number>
 
 /** Sources with an id up to this are counted for all to see; memory is used as they are. */
 const SOURCES_MAX = 65_536
-/** Its counters; how many events had no time, and how many bodies were refused, each under which config. */
-const PER_SOURCE = 7
-const [UNTIMED_AT, REFUSED_AT] = [3, 5]
-/** A byte for the length of a sample, and the sample: of a time, and the reason of a refusal. */
-const [TIME_BYTES, REASON_BYTES] = [96, 256]
-const SAMPLE_BYTES = TIME_BYTES + REASON_BYTES
+/** What is told of it: where its count lies, with the config that it is of behind it, and its sample, with a byte for its length. */
+const TOLD = {
+  untimed: { at: 3, from: 0, to: 96 },
+  refused: { at: 5, from: 96, to: 352 },
+  tooLong: { at: 7, from: 352, to: 424 },
+  reader: { at: 9, from: 424, to: 496 },
+  skewed: { at: 11, from: 496, to: 592 },
+} as const
+type ToldName = keyof typeof TOLD
+/** Its counters, and those of what is told. */
+const PER_SOURCE = 13
+const SAMPLE_BYTES = 592
 const TEXT_BYTES = 2_048
 /** Integers before the text: its version, odd while it is written; its length, 0 for none; reads. */
 const [VERSION, LENGTH, READS] = [0, 1, 2]
@@ -37,6 +49,10 @@ const HEADER_BYTES = 16
 const COUNTERS_AT = HEADER_BYTES + TEXT_BYTES
 const SOURCES_AT = PIPELINE.length
 const SAMPLES_AT = COUNTERS_AT + (SOURCES_AT + SOURCES_MAX * PER_SOURCE) * 8
+
+const NOTHING_TOLD: Pick<SourceCounters, ToldName> = {
+  ...{ skewed: null, untimed: null, refused: null, tooLong: null, reader: null },
+}
 
 /** Memory for `Figures`, to be given to each thread. */
 export function figuresMemory(): SharedArrayBuffer {
@@ -65,7 +81,7 @@ export class Figures {
    * @param config of it: what was said of its times holds for the config it was said of.
    */
   ofSource(id: number, config: string): SourceCounters {
-    if (id >= SOURCES_MAX) return { events: 0, rejected: 0, polls: 0, untimed: null, refused: null }
+    if (id >= SOURCES_MAX) return { events: 0, rejected: 0, polls: 0, ...NOTHING_TOLD }
     const sample = this.samples.subarray(id * SAMPLE_BYTES, (id + 1) * SAMPLE_BYTES)
     return new SharedCounters(this.counters, SOURCES_AT + id * PER_SOURCE, sample, crc32(config))
   }
@@ -107,38 +123,65 @@ class SharedCounters implements SourceCounters {
     private readonly config: number,
   ) {}
 
-  get untimed(): Untimed | null {
-    return this.told(UNTIMED_AT, this.sample.subarray(0, TIME_BYTES))
+  get skewed(): Told | null {
+    return this.told('skewed')
   }
 
-  set untimed(untimed: Untimed | null) {
-    this.tell(UNTIMED_AT, this.sample.subarray(0, TIME_BYTES), untimed)
+  set skewed(given: Told | null) {
+    this.tell('skewed', given)
   }
 
-  get refused(): Untimed | null {
-    return this.told(REFUSED_AT, this.sample.subarray(TIME_BYTES))
+  get untimed(): Told | null {
+    return this.told('untimed')
   }
 
-  set refused(refused: Untimed | null) {
-    this.tell(REFUSED_AT, this.sample.subarray(TIME_BYTES), refused)
+  set untimed(given: Told | null) {
+    this.tell('untimed', given)
   }
 
-  /** @param place of the count; its config lies behind it. */
-  private told(place: number, sample: Uint8Array): Untimed | null {
-    const [count = 0, config] = this.counters.subarray(this.at + place, this.at + place + 2)
+  get refused(): Told | null {
+    return this.told('refused')
+  }
+
+  set refused(given: Told | null) {
+    this.tell('refused', given)
+  }
+
+  get tooLong(): Told | null {
+    return this.told('tooLong')
+  }
+
+  set tooLong(given: Told | null) {
+    this.tell('tooLong', given)
+  }
+
+  get reader(): Told | null {
+    return this.told('reader')
+  }
+
+  set reader(given: Told | null) {
+    this.tell('reader', given)
+  }
+
+  private told(name: ToldName): Told | null {
+    const { at, from, to } = TOLD[name]
+    const [count = 0, config] = this.counters.subarray(this.at + at, this.at + at + 2)
     if (count === 0 || config !== this.config) return null
+    const sample = this.sample.slice(from, to)
     return { count, sample: new TextDecoder().decode(sample.slice(1, 1 + sample[0]!)) }
   }
 
-  private tell(place: number, sample: Uint8Array, given: Untimed | null): void {
+  private tell(name: ToldName, given: Told | null): void {
+    const { at, from, to } = TOLD[name]
     // Written once for a config, before the count that shows it.
-    if (given && !this.told(place, sample)) {
+    if (given && !this.told(name)) {
+      const sample = this.sample.subarray(from, to)
       // Whole characters alone.
       const { written } = new TextEncoder().encodeInto(given.sample, sample.subarray(1))
       sample[0] = written
-      this.counters[this.at + place + 1] = this.config
+      this.counters[this.at + at + 1] = this.config
     }
-    this.counters[this.at + place] = given?.count ?? 0
+    this.counters[this.at + at] = given?.count ?? 0
   }
 
   get events(): number {

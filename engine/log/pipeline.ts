@@ -13,7 +13,7 @@ import type { PipelineCounters } from './figures.ts'
 import { tooLongNotice } from './ingest/label.ts'
 import { itemsOf } from './ingest/otlp.ts'
 import type { KnownLabels } from './ingest/packed.ts'
-import { type PreparedBody, practised, prepareBody, type Untimed } from './ingest/prepare.ts'
+import { type PreparedBody, practised, prepareBody, type Told } from './ingest/prepare.ts'
 import { verifySignature } from './ingest/signature.ts'
 import { untimedNotice } from './ingest/time.ts'
 import { acceptedIn, Refusals } from './lifecycle.ts'
@@ -32,6 +32,8 @@ import type { Stamp } from './store/writer-state.ts'
 
 /** What is wrong with a body that its sender can mend. */
 const UNREADABLE: ReadonlySet<string> = new Set(['invalid', 'unsupported_media', 'too_large'])
+/** What is told of a source, too, since most senders look at no answer. */
+const TOLD = ['skewed', 'untimed', 'tooLong', 'reader'] as const
 /** Rejected items listed in an answer; the rest is only counted. */
 const REJECTED_LISTED = 100
 
@@ -177,7 +179,8 @@ export class Pipeline {
       this.refusals.add({ sourceId: source.id, why: 'storage_full' })
       fail('storage_full', refused)
     }
-    const { events, rejected: found, skewed, untimed, tooLong } = this.readOf(call, source, now)
+    const { rejected: found, ...read } = this.readOf(call, source, now)
+    const { events } = read
     const before = call.itemsBefore ?? 0
     const rejected = before ? found.map((one) => ({ ...one, index: before + one.index })) : found
     this.countRejected(source, rejected.length)
@@ -200,7 +203,7 @@ export class Pipeline {
             body: hash(call.body),
           }
     this.parts.capacity.admit(events.body.length)
-    return { source, call, events, rejected, skewed, untimed, tooLong, key }
+    return { ...read, source, call, rejected, key }
   }
 
   /** A body that cannot be read is one that is rejected. @throws SvcError */
@@ -316,11 +319,12 @@ export class Pipeline {
       ...(duplicates ? { duplicates } : {}),
       ...(rejected.length ? { rejected: rejected.slice(0, REJECTED_LISTED) } : {}),
       ...(rejected.length > REJECTED_LISTED ? { rejected_in_all: rejected.length } : {}),
-      ...(ready.skewed ? { skewed: ready.skewed } : {}),
+      ...(ready.skewed.count ? { skewed: ready.skewed.count } : {}),
       ...noticesOf(ready),
       ...(ingested ? { ids: [`evt_${batch.firstId}`, `evt_${batch.firstId + ingested - 1}`] } : {}),
     }
-    if (ready.untimed.count) source.counters.untimed = addTo(source.counters.untimed, ready.untimed)
+    for (const name of TOLD)
+      if (ready[name].count) source.counters[name] = addTo(source.counters[name], ready[name])
     if (ingested) ready.call.alongside?.(`evt_${batch.firstId}`)
     if (key) idempotency.store(key.storage, key.body, result, at)
     ready.call.polled?.end()
@@ -349,7 +353,7 @@ export class Pipeline {
 function noticesOf({ untimed, tooLong }: Ready): Pick<IngestResult, 'untimed' | 'notice'> {
   const notices = [
     ...(untimed.count ? [untimedNotice(untimed)] : []),
-    ...(tooLong === undefined ? [] : [tooLongNotice(tooLong)]),
+    ...(tooLong.count ? [tooLongNotice(tooLong)] : []),
   ]
   return {
     ...(untimed.count ? { untimed: untimed.count } : {}),
@@ -358,7 +362,7 @@ function noticesOf({ untimed, tooLong }: Ready): Pick<IngestResult, 'untimed' | 
 }
 
 /** The sum, with what was given last. */
-const addTo = (before: Untimed | null, { count, sample }: Untimed): Untimed => ({
+const addTo = (before: Told | null, { count, sample }: Told): Told => ({
   count: (before?.count ?? 0) + count,
   sample,
 })

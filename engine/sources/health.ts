@@ -3,11 +3,13 @@
 import type { AgentSpec, Filter, Label, SourceHealth, SourceSpec, TriggerSpec } from '../../schemas/types.ts'
 import { isSchedule } from '../../schemas/words.ts'
 import type { SourceCounters } from '../log/figures.ts'
-import { untimedHealth } from '../log/ingest/time.ts'
+import { tooLongHealth } from '../log/ingest/label.ts'
+import { skewedHealth, untimedHealth } from '../log/ingest/time.ts'
 import type { CredentialLookup } from '../model/credentials.ts'
 import { isoOrNull } from '../model/units.ts'
 import { withCredential } from './config-secrets.ts'
 import { ENTITY_SHARE } from './connectors/connector.ts'
+import { readerHealth } from './connectors/preset.ts'
 import type { LiveSource } from './live.ts'
 import type { PollRow, SourceQueries, SourceRow } from './queries.ts'
 
@@ -25,10 +27,12 @@ export function healthOf(
 ): SourceHealth {
   const [status, reason] = statusOf(row, live, storageReason, poll, credentials)
   const drifts = drift.map((sentence) => `Its ${sentence}.`)
-  const { untimed, refused } = live.counters
-  const times = untimed ? [untimedHealth(untimed)] : []
+  const { skewed, untimed, refused, tooLong, reader } = live.counters
+  const times = [...(skewed ? [skewedHealth(skewed)] : []), ...(untimed ? [untimedHealth(untimed)] : [])]
   const bodies = refused ? [refusedHealth(refused)] : []
-  const notices = [poll?.restarted, poll?.notice, ...bodies, ...times, ...drifts].filter(
+  const long = tooLong ? [tooLongHealth(tooLong)] : []
+  const better = reader ? [readerHealth(reader.sample, row.name)] : []
+  const notices = [poll?.restarted, poll?.notice, ...bodies, ...times, ...long, ...better, ...drifts].filter(
     (notice) => typeof notice === 'string',
   )
   return {

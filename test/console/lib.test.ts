@@ -9,6 +9,7 @@ import {
   emptyWords,
   type Group,
   histogramRequest,
+  levelOf,
   parsePair,
   readRequest,
   readState,
@@ -397,4 +398,14 @@ describe('a changed list in a plan', () => {
   ])('tells %s', (_case, path, from, to, lines) => {
     expect(fieldLines({ path, from, to } as never, 'trigger')).toEqual(lines)
   })
+})
+
+it.each<[string, Record<string, string>, 'error' | 'warn' | null]>([
+  ['Slow', { level: 'error', severity: 'critical' }, 'error'],
+  ['Slow', { severity: 'warning' }, 'warn'],
+  ['ERROR', {}, 'error'],
+  // An alert that is over keeps the severity of its rule.
+  ['Slow', { level: 'info', severity: 'critical' }, null],
+])('an event of the type %s with %j is drawn as %s', (event_type, labels, level) => {
+  expect(levelOf({ event_type, labels })).toBe(level)
 })

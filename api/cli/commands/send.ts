@@ -7,6 +7,7 @@ import type { Command } from 'commander'
 import { readRetryAfter } from '../../../schemas/retry-after.ts'
 import type { IngestResult, Problem } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
+import { Notices } from '../../notices.ts'
 import { type Batch, type BodyType, batches, itemsIn, lineOfItem } from '../batches.ts'
 import type { Answer, Client, More } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
@@ -40,8 +41,8 @@ interface Totals {
   ingested: number
   duplicates: number
   rejected: number
-  /** What should be known although it is stored: said once. */
-  notice?: string
+  /** What should be known although it is stored. */
+  notices: Notices
 }
 
 /** The command. */
@@ -63,7 +64,12 @@ async function send(io: Io, source: string, file: string | undefined, flags: Sen
   const client = clientOf(io, flags)
   const to = await ingestKeyOf(client, source)
   const key = flags.idempotencyKey ?? randomUUID()
-  const so: Sent = { totals: { ingested: 0, duplicates: 0, rejected: 0 }, rejected: [], items: 0, next: 1 }
+  const so: Sent = {
+    totals: { ingested: 0, duplicates: 0, rejected: 0, notices: new Notices() },
+    rejected: [],
+    items: 0,
+    next: 1,
+  }
   const { totals, rejected } = so
   const json = flags.json === true
   const all = batches(input, type)
@@ -93,7 +99,8 @@ async function send(io: Io, source: string, file: string | undefined, flags: Sen
     return
   }
   if (!json) io.out(`${storedText(totals)}\n`)
-  if (!json && totals.notice !== undefined) io.err(`svc: ${escapeLine(totals.notice)}\n`)
+  const notice = totals.notices.said()
+  if (!json && notice !== undefined) io.err(`svc: ${escapeLine(notice)}\n`)
   if (totals.rejected)
     throw new CliError(
       totals.rejected === 1 ? 'one item was rejected' : `${totals.rejected} items were rejected`,
@@ -254,6 +261,6 @@ function report(
   totals.ingested += result.ingested ?? 0
   totals.duplicates += result.duplicates ?? 0
   totals.rejected += result.rejected_in_all ?? items.length
-  if (result.notice !== undefined) totals.notice ??= result.notice
+  totals.notices.add(result.notice)
   if (json) printJson(io, answer.text)
 }

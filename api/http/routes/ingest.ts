@@ -29,6 +29,9 @@ export const isNdjson = (request: Pick<FastifyRequest, 'headers'>): boolean =>
 
 const failUnknown = (): never => fail('not_found', 'unknown ingest key: no source has it')
 
+/** A signature covers the whole body, so that no way is open to longer ones. */
+const SIGNED_LIMIT = '16 MiB of a source that checks signatures; send it in parts'
+
 /** The pattern of the route. */
 export const INGEST = '/ingest/:key'
 
@@ -43,7 +46,11 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
     raw.removeAllContentTypeParsers()
     // Producers send JSON under all sorts of types; what counts is the body.
     raw.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-      outcomeOf(payload) ? [] : streaming.has(request) ? payload : partsOf(request, payload),
+      outcomeOf(payload)
+        ? []
+        : streaming.has(request)
+          ? payload
+          : partsOf(request, payload, routeOf(request)?.signed ? SIGNED_LIMIT : undefined),
     )
     raw.addHook('onRequest', async (request, reply) => {
       if (outcomeOf(request.raw)) return

@@ -13,13 +13,14 @@ import type { Projection } from './json-project.ts'
 import { KERNEL } from './kernel-bytes.ts'
 import { type PackedEvents, type PreparedEvent, Sparse } from './packed.ts'
 import {
-  addUntimed,
   encodePlan,
   type FlatPlan,
   type MapItem,
+  noteEvent,
+  notesOfEvents,
   PLAN_BYTES,
   type PreparedBody,
-  type Untimed,
+  tell,
 } from './prepare.ts'
 import { type LineReader, type Rejected, splitBody, withLines } from './split.ts'
 import { type EventTime, eventTimeSpan, parseEventTime } from './time.ts'
@@ -306,9 +307,7 @@ export function prepareLines(
   { map, nowMs, take }: { map: MapItem; nowMs: number; take?: (size: number) => Buffer },
 ): KernelBody | null {
   let packer: KernelPacker | undefined
-  let skewed = 0
-  const untimed: Untimed = { count: 0, sample: '' }
-  let tooLong: string | undefined
+  const notes = notesOfEvents()
   const rejected: Rejected[] = []
   const lines: LineReader = (whole, most, read) => {
     const columns = kernel.begin(plan, id, body, whole, most, eventTimeSpan(nowMs))
@@ -324,16 +323,15 @@ export function prepareLines(
         packer.addLine([], [0, 0], lineEnd)
         continue
       }
-      for (const { claimed, unknownTime, tooLong: name } of events) {
-        if (claimed !== null) skewed++
-        if (unknownTime !== undefined) addUntimed(untimed, unknownTime)
-        tooLong ??= name
+      for (const event of events) {
+        noteEvent(notes, event)
       }
       packer.addLine(events, (item as Exclude<typeof item, string>).range, lineEnd)
     }
-    skewed += packer.readTimes((json) => {
+    packer.readTimes((json) => {
       const time = parseEventTime(parseDigits(json), nowMs)
-      if (time.unknown !== undefined) addUntimed(untimed, time.unknown)
+      if (time.unknown !== undefined) tell(notes.untimed, time.unknown)
+      if (time.claimed !== null) tell(notes.skewed, time.claimed)
       return time
     })
     return rejected
@@ -353,7 +351,7 @@ export function prepareLines(
   }
   if (!packer) return null
   const { events, learn } = packer.finish(take)
-  return { prepared: { events, rejected: withLines(body, rejected), skewed, untimed, tooLong }, learn }
+  return { prepared: { events, rejected: withLines(body, rejected), ...notes }, learn }
 }
 
 /* The events of one body, packed by the kernel where it can and item by item where it cannot. */
@@ -406,21 +404,17 @@ class KernelPacker {
   }
 
   /** Sets the times the kernel left open. @param read of a JSON value. @returns how many could not be used. */
-  readTimes(read: (json: string) => EventTime): number {
+  readTimes(read: (json: string) => EventTime): void {
     const { times, ts } = this.columns
     const count = this.kernel.exports.timeCount()
     const words = new Uint32Array(this.kernel.copy(times, 12 * count))
-    let unused = 0
     for (let i = 0; i < count; i++) {
       // Of three words each, which no type of an array of bytes can say.
       const [item, start, end] = words.subarray(3 * i, 3 * i + 3) as unknown as [number, number, number]
       const { ts: time, claimed } = read(this.kernel.view(start, end - start).toString())
       if (time !== null) this.kernel.view(ts, 8 * (item + 1)).writeDoubleLE(time, 8 * item)
-      if (claimed === null) continue
-      this.claimed.set(item, claimed)
-      unused++
+      if (claimed !== null) this.claimed.set(item, claimed)
     }
-    return unused
   }
 
   /** @param take gives a buffer for all columns, which may be larger and begins them at its start. */

@@ -171,9 +171,16 @@ function toText(value: unknown): string | undefined {
 
 const TOO_LONG = null
 
-/** To the sender. @param name a label that events were to have */
-export const tooLongNotice = (name: string): string =>
-  `values over 1,024 bytes are no labels: events that have one for ${name} are stored without that label.`
+/** To the sender. @param sample a label that events were to have */
+export const tooLongNotice = ({ sample }: { sample: string }): string =>
+  `values over 1,024 bytes are no labels: events that have one for ${sample} are stored without that label.`
+
+/** On the source. @param given how many events lack a label, and which the first of them */
+export function tooLongHealth({ count, sample }: { count: number; sample: string }): string {
+  const which =
+    count === 1 ? `1 event has no label ${sample}` : `${count} events lack a label, the first ${sample}`
+  return `${which}, since values over 1,024 bytes are no labels: read a part of the value by pattern, or another field.`
+}
 
 /**
  * The value as it is stored: without spaces around it, of which nobody sees that they make it another, well-formed, without

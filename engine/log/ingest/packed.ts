@@ -211,6 +211,8 @@ export interface PreparedEvent {
   unknownTime?: string
   /** A label that it has a value for which is too long to be one. */
   tooLong?: string
+  /** What would read it better than its source does, as its connector names it. */
+  reader?: string
   /** String labels as [name, value]; the primary one first where `hasEntity`. No duplicate names. */
   strings: [string, string][]
   hasEntity: boolean

@@ -209,6 +209,7 @@ export function compileSource(
         claimed,
         ...(unknown === undefined ? {} : { unknownTime: unknown }),
         ...(tooLong === undefined ? {} : { tooLong }),
+        ...(event.reader === undefined ? {} : { reader: event.reader }),
         strings,
         hasEntity,
         numbers,
@@ -262,18 +263,24 @@ const EVENTS_MAX = 100_000
 export interface PreparedBody {
   events: PackedEvents
   rejected: Rejected[]
-  /** Events whose time was too far off to be used. */
-  skewed: number
-  untimed: Untimed
-  /** The first label that an event is without since its value is too long. */
-  tooLong: string | undefined
+  /** Events whose time was too far off to be used, and that of the first. */
+  skewed: Told
+  /** Events whose time is in no form that is known, and what the first of them gave. */
+  untimed: Told
+  /** Events without a label since its value is too long, and the label of the first. */
+  tooLong: Told
+  /** Events that something else reads better, and what reads the first. */
+  reader: Told
 }
 
-/** Events whose time is in no form that is known, and what the first of them gave. */
-export interface Untimed {
+/** How many there are of what is to be told, and what the first of them says. */
+export interface Told {
   count: number
   sample: string
 }
+
+/** Nothing yet. */
+export const noneTold = (): Told => ({ count: 0, sample: '' })
 
 export interface PrepareParts {
   known: KnownLabels
@@ -297,9 +304,7 @@ export function prepareBody(
   const { prepare } = source
   const packer = new Packer(source.id, body, known)
   const refused: Rejected[] = []
-  let skewed = 0
-  const untimed: Untimed = { count: 0, sample: '' }
-  let tooLong: string | undefined
+  const notes = notesOfEvents()
   let taken = 0
   const map = mapperOf(prepare, call, nowMs, onFault)
   const visit = (item: SplitItem): void => {
@@ -314,20 +319,34 @@ export function prepareBody(
     if (taken > EVENTS_MAX)
       fail('too_large', `the body holds more than ${EVENTS_MAX} events; send it in parts`)
     for (const event of events) {
-      if (event.claimed !== null) skewed++
-      if (event.unknownTime !== undefined) addUntimed(untimed, event.unknownTime)
-      tooLong ??= event.tooLong
+      noteEvent(notes, event)
       packer.add(event, item.range)
     }
   }
   const rejected = [...splitBody(body, visit, prepare.projection, undefined, prepare.isSplit), ...refused]
   const inOrder = rejected.sort((a, b) => a.index - b.index)
-  return { events: packer.finish(), rejected: withLines(body, inOrder), skewed, untimed, tooLong }
+  return { events: packer.finish(), rejected: withLines(body, inOrder), ...notes }
 }
 
-/** Counts one more. @param given what it has for a time. */
-export function addUntimed(untimed: Untimed, given: string): void {
-  if (untimed.count++ === 0) untimed.sample = given
+/** What is to be told of the events of a body. */
+type Notes = Pick<PreparedBody, 'skewed' | 'untimed' | 'tooLong' | 'reader'>
+
+/** Nothing is to be told yet. */
+export const notesOfEvents = (): Notes => ({
+  ...{ skewed: noneTold(), untimed: noneTold(), tooLong: noneTold(), reader: noneTold() },
+})
+
+/** Counts what is to be told of one event more. */
+export function noteEvent(notes: Notes, event: PreparedEvent): void {
+  if (event.claimed !== null) tell(notes.skewed, event.claimed)
+  if (event.unknownTime !== undefined) tell(notes.untimed, event.unknownTime)
+  if (event.tooLong !== undefined) tell(notes.tooLong, event.tooLong)
+  if (event.reader !== undefined) tell(notes.reader, event.reader)
+}
+
+/** Counts one more. @param sample what it says */
+export function tell(told: Told, sample: string): void {
+  if (told.count++ === 0) told.sample = sample
 }
 
 /** The events of an item, or why it is refused. */

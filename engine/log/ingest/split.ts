@@ -291,7 +291,10 @@ function readLine(
 ): { index: number; item: SplitItem | string; lineEnd: number } {
   const { bytes } = body
   if (index >= ITEMS_MAX)
-    failTooMany(`more than ${ITEMS_MAX}`, '; NDJSON sent as application/x-ndjson may have more')
+    failTooMany(
+      `more than ${ITEMS_MAX}`,
+      '; NDJSON sent as application/x-ndjson may have more, where no signature is checked',
+    )
   const found = bytes.indexOf(NEWLINE, from)
   const line = trim(bytes, from, found === -1 || found > end ? end : found)
   return { index, item: read(body, line, index), lineEnd: line[1] }

@@ -373,4 +373,10 @@ export function untimedHealth({ count, sample }: { count: number; sample: string
   return `The time of ${these} not understood, such as ${shown(sample)}: ${have} the time of arrival. ${UNTIMED_FORMS}`
 }
 
+/** On the source. @param given how many events since the start, and the time of the first of them */
+export function skewedHealth({ count, sample }: { count: number; sample: string }): string {
+  const [these, have] = count === 1 ? ['1 event was', 'it has'] : [`${count} events was`, 'they have']
+  return `The time of ${these} too far off, such as ${shown(sample)}: ${have} the time of arrival. A time from ten years back to 24 hours ahead is used: check the clock of the sender, and the form of its times.`
+}
+
 const shown = (sample: string): string => JSON.stringify(sample.slice(0, 80))

@@ -42,6 +42,8 @@ export interface MappedEvent {
   entityLabel?: string
   /** Identifies the item among those of its source for 72 hours. */
   dedupeKey?: string
+  /** What would read it better than its source does: a preset or a connector, by its name; on the source's health. */
+  reader?: string
   /** Payload to store where one item makes several events; absent: the item's own bytes. */
   raw?: Uint8Array
 }

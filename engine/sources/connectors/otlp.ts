@@ -156,8 +156,6 @@ function checkRecord(record: OtlpRecord): void {
 
 const EVENT_TYPE_MAX = 200
 const TEXT_MAX = 1_000
-/** Where a level in the body is looked for. */
-const HEAD = 64
 const SPAN_KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer']
 const STATUS_CODES = ['UNSET', 'OK', 'ERROR']
 /** Set on a point that has no value. */
@@ -168,7 +166,7 @@ const POINT_VALUE = 80
 
 type OtlpRecord = MappedEvent['context']
 
-/** A log record: its level, its body, the exception and the request it is about. */
+/** A log record: its body, the exception and the request it is about. Its level is the type, which stands before the text wherever that is shown. */
 function logOf(record: OtlpRecord): MappedEvent {
   const { severityText, severityNumber, body, eventName } = record
   const attributes = fieldsOf(record.attributes)
@@ -181,7 +179,7 @@ function logOf(record: OtlpRecord): MappedEvent {
   const text = withException(own, exception)
   return {
     eventType: oneLine(level ?? 'log', EVENT_TYPE_MAX),
-    text: oneLine(`${levelBefore(level, own)}${text}${request && ` ${request}`}`, TEXT_MAX),
+    text: oneLine(`${text}${request && ` ${request}`}`, TEXT_MAX),
     ...timeOf(record.timeUnixNano, record.observedTimeUnixNano),
     context: level === undefined ? {} : { severity: level },
   }
@@ -191,16 +189,6 @@ function logOf(record: OtlpRecord): MappedEvent {
 function withException(said: string, exception: string): string {
   if (said === '' || exception === '') return said + exception
   return `${said}${exception.startsWith('at ') ? ' ' : ': '}${exception}`
-}
-
-/** Nothing where the line begins with its level by itself. */
-function levelBefore(level: string | undefined, said: string): string {
-  if (level === undefined) return ''
-  const words = said
-    .slice(0, HEAD)
-    .toUpperCase()
-    .split(/[^A-Z]+/)
-  return words.includes(level) ? '' : `${level} `
 }
 
 /** A span: its name, how long it took, how it ended and why it failed. */

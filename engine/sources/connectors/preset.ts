@@ -366,6 +366,54 @@ function weightOf(rule: PresetMatch, payload: unknown, isTold: boolean): number 
   return isMatch(rule, payload, undefined) ? has.length + 2 * Object.keys(is).length : 0
 }
 
+/** What a rule asks for at least, so that a body alone tells who sent it: two fields may be those of anybody. */
+const TELLS_MIN = 3
+
+/**
+ * Connectors that read what a webhook would store as it came: notifications of Alertmanager and what Prometheus and rulers
+ * post to one, exports of OTLP/HTTP, and entries of Vercel's log drains.
+ */
+const CONNECTORS: Readonly<Record<string, readonly PresetMatch[]>> = {
+  alertmanager: [
+    { has: ['alerts', 'receiver', 'groupKey'] },
+    { has: ['labels.alertname', 'annotations', 'startsAt'] },
+  ],
+  otlp: [
+    { has: ['resourceLogs.0.scopeLogs'] },
+    { has: ['resourceSpans.0.scopeSpans'] },
+    { has: ['resourceMetrics.0.scopeMetrics'] },
+  ],
+  vercel: [{ has: ['id', 'timestamp', 'source', 'projectId', 'deploymentId'] }],
+}
+
+/**
+ * What reads a payload better than a webhook without a preset does: the preset that asks for most of what it has, else a
+ * connector; notifications of Grafana have the form of Alertmanager's, and more. @returns its name; undefined: nothing that is known
+ */
+export function readerOf(payload: unknown): string | undefined {
+  const [best] = Object.entries(presets())
+    .map(([name, { fits }]) => ({
+      name,
+      weight: Math.max(...fits.map((rule) => weightOf(rule, payload, false))),
+    }))
+    .filter(({ weight }) => weight >= TELLS_MIN)
+    .sort((a, b) => b.weight - a.weight)
+  const connector = Object.entries(CONNECTORS).find(([, fits]) =>
+    fits.some((rule) => isMatch(rule, payload, undefined)),
+  )
+  return best?.name ?? connector?.[0]
+}
+
+/** On the health of a webhook. @param reader what reads better what it receives. @param source its name */
+export function readerHealth(reader: string, source: string): string {
+  const file = presetOf(reader)
+  if (file)
+    return `It receives what the preset ${reader} (${file.label}) reads better: svc sources discover ${source} --preset ${reader} --apply, or Discover on its page.`
+  if (reader === 'otlp')
+    return 'It receives exports of OpenTelemetry, each of which it stores as one event: let their exporter send to /v1/logs, /v1/traces and /v1/metrics, where each record is an event.'
+  return `It receives what the connector ${reader} reads better, an event for each entry, with its labels: add a source of that connector, and give its address to the sender.`
+}
+
 /* Rules a schema cannot say. */
 
 /** Headers that may carry a credential or a signature are not read; `x-event-key` of Bitbucket is the kind of its events. */

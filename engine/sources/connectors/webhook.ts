@@ -17,6 +17,7 @@ import {
   type PresetReader,
   presetOf,
   presets,
+  readerOf,
   senderOf,
   tellingHeaders,
 } from './preset.ts'
@@ -116,6 +117,9 @@ function flatOf(config: WebhookConfig): FlatMapping | null {
   }
 }
 
+/** Items of a fresh source that are looked at for who sent them: a sender keeps to its form. */
+const LOOKS_MAX = 16
+
 type Headers = Record<string, string> | undefined
 
 const itemsOf = (config: WebhookConfig): string | undefined =>
@@ -155,6 +159,7 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
   const preset = file && compilePreset(file)
   const plain = preset?.plainText ?? ((text: string) => text)
   const fresh = isFresh(config)
+  let looksLeft = fresh ? LOOKS_MAX : 0
   return (item, headers, place) => {
     const event = isGithub ? headers?.[GITHUB_EVENT] : undefined
     const delivery = event ? deliveryOf(event, item.whole()) : null
@@ -167,6 +172,8 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
     const says =
       typeField === undefined && fixed === EVENT_TYPE ? (delivery?.eventType ?? read?.type) : undefined
     const isRepeat = key === undefined && read?.dedupe !== undefined
+    const sender = fresh && !delivery ? senderOf(headers, () => item.whole()) : undefined
+    const reader = sender ?? (!delivery && looksLeft-- > 0 ? readerOf(item.whole()) : undefined)
     const told = fixed === EVENT_TYPE && headers && EVENT_HEADERS.map((name) => headers[name]).find(Boolean)
     return {
       eventType: oneLine(own ?? says ?? (told || fixed), EVENT_TYPE_MAX),
@@ -174,7 +181,8 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
       eventTime: time ?? delivery?.eventTime ?? read?.time,
       ...(endField === undefined ? {} : { endTime: timed(endOf(context)) }),
       context,
-      ...stampedOf(delivery, read, fresh && !delivery ? senderOf(headers, () => item.whole()) : undefined),
+      ...stampedOf(delivery, read, sender),
+      ...(reader === undefined ? {} : { reader }),
       dedupeKey: isRepeat ? `preset:${read.dedupe}` : (key ?? deliveryKey(headers, place)),
     }
   }

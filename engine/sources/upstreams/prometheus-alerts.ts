@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { type FieldsOf, ownField } from '../../../schemas/fields-of.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type { AlertmanagerConfig, Label, PrometheusAlertsConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
@@ -51,6 +51,10 @@ export const prometheusAlerts: PollConnector = {
     { name: 'alertname', help: 'Name of the alert.' },
     { name: 'state', help: 'firing, resolved, or pending.' },
     { name: 'severity', help: 'Its label severity; any other label is read bare, or as labels.<label>.' },
+    {
+      name: 'level',
+      help: 'error, warn or info by its severity, info once it is resolved; a label of each event.',
+    },
     { name: 'annotations.summary', help: 'What its rule says of it.' },
     { name: 'value', help: 'Value of its expression; declare it with type number to count with it.' },
   ],
@@ -125,13 +129,15 @@ function compileAlerts({
     const name = alert.alertname || 'alert'
     const time = payload.resolvedAt ?? payload.activeAt
     const isFirst = payload.previous_state === undefined && payload.fingerprint !== undefined
+    const level = levelOfAlert(alert, state)
     return [
       {
         eventType: oneLine(name, EVENT_TYPE_MAX),
         text: oneLine(`${state.toUpperCase()}: ${name}${aboutOf(payload.annotations)}`, TEXT_MAX),
         ...(typeof time === 'string' ? { eventTime: time } : {}),
-        context: { ...alert, ...payload, labels: alert },
-        ...(standard ? { stamped: { [entity]: standard }, entityLabel: entity } : {}),
+        context: { ...level, ...alert, ...payload, labels: alert },
+        stamped: { ...level, ...(standard ? { [entity]: standard } : {}) },
+        ...(standard ? { entityLabel: entity } : {}),
         // Reading that begins anew meets alerts that are stored already.
         ...(isFirst ? { dedupeKey: `${payload.fingerprint}:${state}:${payload.activeAt}` } : {}),
       },
@@ -143,6 +149,23 @@ function aboutOf(annotations: unknown): string {
   const { summary, description } = labelsOf(annotations)
   const about = summary || description
   return about ? ` · ${about}` : ''
+}
+
+/** What rules call how bad an alert is, in small letters, as the presets read it. */
+const LEVEL_OF: Readonly<Record<string, 'error' | 'warn' | 'info'>> = {
+  ...{ emergency: 'error', page: 'error', crit: 'error', critical: 'error', fatal: 'error', err: 'error' },
+  ...{ error: 'error', high: 'error', major: 'error', warning: 'warn', warn: 'warn', medium: 'warn' },
+  ...{ moderate: 'warn', minor: 'warn', low: 'info', notice: 'info', information: 'info', info: 'info' },
+  none: 'info',
+}
+
+/**
+ * The label `level` of an alert, so that it is found and counted beside the logs of its service; nothing where its rule does not
+ * say how bad it is, or gave it a label of that name. What is over is bad no more.
+ */
+function levelOfAlert({ level, severity = '' }: SeriesLabels, state: string): { level?: string } {
+  const read = state === RESOLVED ? 'info' : ownField(LEVEL_OF, severity.trim().toLowerCase())
+  return level || read === undefined ? {} : { level: read }
 }
 
 /*
@@ -432,6 +455,10 @@ export const alertmanager: PushConnector = {
     { name: 'alertname', help: 'Name of the alert.' },
     { name: 'status', help: 'firing or resolved; a label of each event.' },
     { name: 'severity', help: 'Its label severity; all its labels are labels of the event.' },
+    {
+      name: 'level',
+      help: 'error, warn or info by its severity, info once it is resolved; a label of each event.',
+    },
     { name: 'annotations.summary', help: 'What its rule says of it.' },
     { name: 'envelope.receiver', help: 'Receiver of Alertmanager that its notification went to.' },
   ],
@@ -509,6 +536,7 @@ function eventOf(
   const entity =
     keys.find((label) => labels[label] && isLabelName(label)) ??
     [...Object.keys(others).filter((label) => !BESIDE.has(label)), ...Object.keys({ ...named, ...others })][0]
+  const level = levelOfAlert(labels, status)
   const around = envelope && Object.keys(envelope).length > 0 ? { envelope } : {}
   // Rulers that post alerts themselves send no fingerprint: an alert is its labels.
   const own = scalar(alert.fingerprint) || (startsAt === undefined ? undefined : fingerprintOf(labels))
@@ -516,8 +544,8 @@ function eventOf(
     eventType: oneLine(name, EVENT_TYPE_MAX),
     text: oneLine(`${status.toUpperCase()}: ${name}${about ? ` · ${about}` : ''}`, TEXT_MAX),
     ...(typeof time === 'string' ? { eventTime: time } : {}),
-    context: { ...labels, ...alert, labels, annotations, status, ...around },
-    stamped: { ...others, ...(entity === 'alertname' ? named : {}), status },
+    context: { ...level, ...labels, ...alert, labels, annotations, status, ...around },
+    stamped: { ...level, ...others, ...(entity === 'alertname' ? named : {}), status },
     ...(entity === undefined ? {} : { entityLabel: entity }),
     // A notification is sent again while its alerts last, and again where it was not answered.
     ...(own ? { dedupeKey: `${own}:${status}:${startsAt}` } : {}),

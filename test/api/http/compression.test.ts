@@ -66,6 +66,16 @@ describe('a body of ingest that is compressed', () => {
     expect([status, json.ingested, await stored()]).toEqual([202, LINES.length, LINES.length + 2])
   })
 
+  it('with zlib, under the name that the HTTP handler of pygelf gives it, is stored', async () => {
+    const line = { version: '1.1', host: 'web1', short_message: 'payment failed', level: 3 }
+    const packed = deflateSync(JSON.stringify(line))
+    for (const name of ['gzip,deflate', 'gzip, deflate'])
+      expect(await door.call('POST', url, packed, { 'content-encoding': name })).toMatchObject({
+        status: 202,
+      })
+    expect(await stored()).toBe(2)
+  })
+
   it.each(COMPRESSIONS)(
     'with %s is refused when it is cut short, however it comes',
     async (name, compress) => {

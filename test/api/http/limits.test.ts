@@ -51,6 +51,20 @@ describe('limits and errors', () => {
       '16 MiB',
     ],
     [
+      'more than 16 MiB of a source that checks signatures, where NDJSON is no way',
+      async () => {
+        const signed = await door.source('signed', {
+          signature_scheme: 'github',
+          signature_secret: 's3cr3t-of-16b',
+        })
+        return door.call('POST', signed.url, Buffer.alloc(16 * 1024 * 1024 + 1, 0x20), {
+          'content-type': 'application/x-ndjson',
+        })
+      },
+      413,
+      '(16 MiB of a source that checks signatures; send it in parts)',
+    ],
+    [
       'a gzip bomb',
       () =>
         door.call('POST', url, gzipSync(Buffer.alloc(70 * 1024 * 1024, 0x20)), {

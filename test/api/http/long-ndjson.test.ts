@@ -191,7 +191,7 @@ describe('long NDJSON', () => {
       status: 413,
       json: {
         detail:
-          'the body has more than 100000 items; at most 100000 are taken at once; NDJSON sent as application/x-ndjson may have more',
+          'the body has more than 100000 items; at most 100000 are taken at once; NDJSON sent as application/x-ndjson may have more, where no signature is checked',
       },
     })
     // One value that is spread over as many lines is one item.

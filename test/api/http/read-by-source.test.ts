@@ -75,7 +75,7 @@ describe('A3: what people search for', () => {
     const { rows } = await read({ selector: { service: 'checkout' }, text: 'CARD DECLINED' })
     expect(rows[0]).toMatchObject({
       event_type: 'ERROR',
-      text: 'ERROR payment failed: CardError: card declined',
+      text: 'payment failed: CardError: card declined',
       labels: { service: 'checkout', trace_id: trace },
     })
     expect((await read({ selector: { trace_id: trace } })).count).toBe(1)

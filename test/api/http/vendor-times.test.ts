@@ -97,6 +97,9 @@ describe('A6: the time of an event', () => {
     expect(await send(line('a', 'h', time), line(long, 'h', time))).toMatchObject({ ingested: 2, notice })
     const odd = await send(line(long, long, 'yesterday'))
     expect(odd.notice).toMatch(/^times such as "yesterday" were not understood: .*without that label\.$/)
+    expect((await healthOf('odd')).notice).toContain(
+      '2 events lack a label, the first service, since values over 1,024 bytes are no labels: ',
+    )
     expect((await rowsOf('odd')).map(({ labels }) => labels.host)).toEqual([
       'x'.repeat(1_024),
       'h',
@@ -105,9 +108,26 @@ describe('A6: the time of an event', () => {
     ])
   })
 
+  it.each([
+    ['as one body', 'application/json'],
+    ['of lines, read by the kernel or not', 'application/x-ndjson'],
+  ])('that is too far off is told on the source, too, %s', async (_, type) => {
+    const { url } = await door.source('far', { event_time_field: 'at', text_template: '{text}' })
+    const lines = ['"1999-12-31T23:59:59Z"', '"2999-01-01T00:00:00Z"', '"2026-09-21T14:13:20Z"']
+      .map((at) => `{"text":"t","at":${at}}\n`)
+      .join('')
+    const answer = await door.call('POST', url, lines, { 'content-type': type })
+    expect(answer.json()).toMatchObject({ ingested: 3, skewed: 2 })
+    expect((await healthOf('far')).notice).toContain(
+      'The time of 2 events was too far off, such as "1999-12-31T23:59:59Z": they have the time of arrival.',
+    )
+  })
+
   it('of a long NDJSON body is told in one sum', async () => {
-    const { url } = await door.source('long', { event_time_field: 'at' })
-    const lines = `{"at":"soon","pad":"${'x'.repeat(100)}"}\n`.repeat(60_000)
+    const labels = [{ name: 'host', field: 'host', primary: true }]
+    const { url } = await door.source('long', { event_time_field: 'at', labels })
+    const line = (host: string) => `{"at":"soon","pad":"${'x'.repeat(100)}","host":"${host}"}\n`
+    const lines = `${line('h').repeat(59_999)}${line('h'.repeat(1_025))}`
     const { Readable } = await import('node:stream')
     const answer = await door.app.inject({
       method: 'POST',
@@ -116,5 +136,10 @@ describe('A6: the time of an event', () => {
       payload: Readable.from([Buffer.from(lines)], { objectMode: false }),
     })
     expect(answer.json()).toMatchObject({ ingested: 60_000, untimed: 60_000 })
+    // What its last piece alone says is told, too.
+    expect(answer.json().notice).toMatch(
+      /^times such as "soon" were .* for host are stored without that label\.$/,
+    )
+    expect((await healthOf('long')).notice).toContain('1 event has no label host')
   })
 })

@@ -25,7 +25,7 @@ describe.each(ENCODINGS)('exporters of the OpenTelemetry SDK, %s', (encoding) =>
     expect(rows.every((row) => row.source === 'otlp' && row.labels.service === service)).toBe(true)
 
     expect(byType(rows, 'ERROR')).toMatchObject({
-      text: 'ERROR payment declined [/pay]',
+      text: 'payment declined [/pay]',
       raw: {
         signal: 'logs',
         severityNumber: 17,

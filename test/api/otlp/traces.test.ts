@@ -156,7 +156,7 @@ describe('traces', () => {
       [0, 'GET /checkout', 'shop', 0, 150, 50],
       [1, 'pay', 'payments', 20, 80, 19.5],
       [2, 'POST /charge', 'bank', 30, 60.5, 60.5],
-      [3, 'ERROR limit of the card is reached', 'bank', 85, null, null],
+      [3, 'limit of the card is reached', 'bank', 85, null, null],
       [1, 'render', 'shop', 80, 40, 40],
       [0, 'retry', 'payments', 110, 5, 5],
     ])

@@ -121,6 +121,11 @@ describe('senders that follow neither', () => {
     expect(parse('<13>2025-10-11T22:14:15.123456+02:00 web-1 app: relayed')).toMatchObject({
       ...{ form: 'rfc3164', time: '2025-10-11T22:14:15.123456+02:00', host: 'web-1', app: 'app' },
     })
+    // A head of RFC 5424 with fields missing, such as the process id.
+    expect(parse('<11>1 2025-10-11T22:14:15.003Z web-1 app: no such order')).toMatchObject({
+      ...{ form: 'rfc3164', time: '2025-10-11T22:14:15.003Z', host: 'web-1', app: 'app', severity: 'err' },
+      message: 'no such order',
+    })
     for (const text of ['<192>1 - - - - - -', '<034>x', '<>x', '<1', ''])
       expect(parse(text)).toMatchObject({ form: 'unknown', severity: null, message: text })
   })

@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { conclude, error } from '../agents/runs/replies.ts'
 import { openRunWorld } from '../agents/runs/run-world.ts'
-import { MINUTE, openWorld } from '../triggers/trigger-world.ts'
+import { BY, MINUTE, openWorld } from '../triggers/trigger-world.ts'
 
 it('counts runs at work, sources and the age of incidents beyond what it lists', async () => {
   const world = await openRunWorld()
@@ -110,4 +110,25 @@ it('says how many calls of models have no price, so that the day is not taken fo
   await world.settled()
   const { today } = await world.engine.home([])
   expect(today).toMatchObject({ spent_usd: 0, uncosted_calls: 1 })
+})
+
+it('counts an alert that is over for no error, though its severity stays', async () => {
+  const world = await openWorld()
+  const { ingest_key } = await world.engine.createSource({ name: 'am', connector: 'alertmanager' }, BY, false)
+  const startsAt = new Date(world.clock.at).toISOString()
+  const alert = { labels: { alertname: 'Slow', service: 'pay', severity: 'critical' }, startsAt }
+  const send = (status: string, endsAt: string) =>
+    world.engine.ingest({
+      ...{ ingestKey: ingest_key!, caller: 'open', bypassCooldown: false },
+      body: Buffer.from(JSON.stringify({ alerts: [{ ...alert, status, endsAt }] })),
+    })
+  const counted = async () =>
+    (await world.engine.home([])).strip.buckets.reduce(
+      (sum, { error, info }) => ({ error: sum.error + error, info: sum.info + info }),
+      { error: 0, info: 0 },
+    )
+  await send('firing', '0001-01-01T00:00:00Z')
+  expect(await counted()).toMatchObject({ error: 1 })
+  await send('resolved', startsAt)
+  expect(await counted()).toMatchObject({ error: 1, info: 1 })
 })

@@ -314,7 +314,7 @@ it('tells of a value that is too long for a label, which is read item by item', 
   const item = (host: string) => `${JSON.stringify({ msg: 'it broke', host })}\n`
   const text = item('x'.repeat(1_024)) + item('x'.repeat(1_025)) + item('web-1')
   expect(ways.byKernel(text)).toEqual(ways.byItem(text))
-  expect(ways.byKernel(text)).toMatchObject({ tooLong: 'host' })
+  expect(ways.byKernel(text)).toMatchObject({ tooLong: { count: 1, sample: 'host' } })
 })
 
 describe('a body with more than the kernel keeps', () => {

@@ -48,18 +48,22 @@ describe('a preset', () => {
         'amazon_eventbridge',
         'amazon_firehose',
         'amazon_sns',
+        'argo_cd',
         'azure_devops',
         'azure_event_grid',
+        'better_stack',
         'bitbucket',
         'circleci',
         'cloudevents',
         'datadog',
         'docker_hub',
+        'falco',
         'fluent_bit',
+        'gelf',
         'gitlab',
         'google_pubsub',
       ],
-      ...['grafana', 'incident_io', 'jira', 'kubernetes', 'launchdarkly'],
+      ...['grafana', 'incident_io', 'jenkins', 'jira', 'kubernetes', 'launchdarkly'],
       ...[
         'linear',
         'netlify',
@@ -69,8 +73,10 @@ describe('a preset', () => {
         'sentry',
         'shopify',
         'slack',
+        'sonarqube',
         'statuspage',
         'stripe',
+        'syslog_ng',
         'telegraf',
         'terraform',
         'uptime_kuma',
@@ -141,14 +147,16 @@ describe('a preset', () => {
     const unnamed = new Set(EXAMPLES.filter((one) => !NAMED.includes(one)).map(([name]) => name))
     // What only says how it is now has no name; Firehose and incident.io name what they send in a header alone; Sentry's errors and GitLab's events have none in the payload.
     expect([...unnamed].sort()).toEqual([
-      ...['amazon_firehose', 'docker_hub'],
+      ...['amazon_firehose', 'docker_hub', 'falco'],
       ...[
         'fluent_bit',
+        'gelf',
         'gitlab',
         'incident_io',
         'kubernetes',
         'pino',
         'sentry',
+        'syslog_ng',
         'telegraf',
         'uptime_kuma',
         'vector',
@@ -168,6 +176,65 @@ describe('a preset', () => {
         preset: { name: preset, label, config: { preset } },
         summary: expect.stringContaining(`This looks like ${label}: the preset ${preset} reads it.`),
       })
+    },
+  )
+
+  it.each<[string, unknown, Record<string, string>, string | null]>([
+    ['a preset, by the body alone', presets().stripe!.examples[0]!.body, {}, 'preset stripe (Stripe) reads'],
+    [
+      'a preset, by a header',
+      { a: 1 },
+      { 'ce-specversion': '1.0' },
+      'preset cloudevents (CloudEvents) reads',
+    ],
+    [
+      'Grafana, whose form is that of Alertmanager',
+      presets().grafana!.examples[0]!.body,
+      {},
+      'preset grafana',
+    ],
+    [
+      'Alertmanager',
+      { receiver: 'svc', groupKey: '{}', status: 'firing', alerts: [{ labels: { alertname: 'A' } }] },
+      {},
+      'connector alertmanager reads',
+    ],
+    [
+      'a ruler that posts alerts',
+      [{ labels: { alertname: 'A' }, annotations: {}, startsAt: '2026-11-23T11:00:00Z' }],
+      {},
+      'connector alertmanager reads',
+    ],
+    ['OpenTelemetry', { resourceLogs: [{ scopeLogs: [] }] }, {}, 'let their exporter send to /v1/logs'],
+    [
+      'a log drain of Vercel',
+      [{ id: '1', message: 'm', timestamp: 1, source: 'build', projectId: 'p', deploymentId: 'd' }],
+      {},
+      'connector vercel reads',
+    ],
+    ['nobody that is known', { date: 1_790_000_000, log: 'two fields may be those of anybody' }, {}, null],
+  ])(
+    'is named on the health of a fresh source that receives what it reads better: %s',
+    async (who, body, headers, said) => {
+      const name = `plain-${who.replaceAll(/\W/g, '')}`
+      const { url } = await door.source(name)
+      const health = async () => {
+        const listed = (await door.call('GET', '/api/sources')).json() as unknown as {
+          name: string
+          health: { notice: string | null }
+        }[]
+        return listed.find((source) => source.name === name)!.health.notice
+      }
+      for (let n = 0; n < 2; n++) await door.call('POST', url, body as object, headers)
+      if (said === null) return expect(await health()).toBeNull()
+      expect(await health()).toContain(said)
+      expect((await health())!.split('It receives')).toHaveLength(2)
+      // Where it is read in a way of its own nothing is offered.
+      await door.call('PUT', `/api/sources/${name}`, {
+        ...{ name, connector: 'webhook', config: { event_type: 'own' } },
+      })
+      await door.call('POST', url, body as object, headers)
+      return expect(await health()).toBeNull()
     },
   )
 
@@ -330,6 +397,7 @@ const SIGNED: Record<string, (body: string) => Record<string, string>> = {
     'x-slack-request-timestamp': AT,
     'x-slack-signature': `v0=${hex(`v0:${AT}:${body}`)}`,
   }),
+  sonarqube: (body) => ({ 'x-sonar-webhook-hmac-sha256': hex(body) }),
   stripe: (body) => ({ 'stripe-signature': `t=${AT},v1=${hex(`${AT}.${body}`)}` }),
   terraform: (body) => ({
     'x-tfe-notification-signature': createHmac('sha512', SECRET).update(body).digest('hex'),

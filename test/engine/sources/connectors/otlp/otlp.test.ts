@@ -106,14 +106,14 @@ describe('A3: what an exception is', () => {
   }
   const log = (more: Record<string, unknown>) => eventOf({ signal: 'logs', severityNumber: 17, ...more }).text
 
-  it('is in the text of a log record: level, type, message and place', () => {
+  it('is in the text of a log record: type, message and place, and its level is its type alone', () => {
     expect(log({ body: 'payment failed', attributes: EXCEPTION })).toBe(
-      'ERROR payment failed: CardError: card declined at charge (/app/pay.py:41)',
+      'payment failed: CardError: card declined at charge (/app/pay.py:41)',
     )
     expect(log({ body: 'card declined', attributes: EXCEPTION })).toBe(
-      'ERROR card declined: CardError at charge (/app/pay.py:41)',
+      'card declined: CardError at charge (/app/pay.py:41)',
     )
-    expect(log({ attributes: { 'exception.message': 'gone' } })).toBe('ERROR gone')
+    expect(log({ attributes: { 'exception.message': 'gone' } })).toBe('gone')
   })
 
   it.each([
@@ -123,7 +123,7 @@ describe('A3: what an exception is', () => {
     ['no place in it', ''],
   ])('says the first place of a stack: %s', (stack, place) => {
     const text = log({ body: 'x', attributes: { 'exception.stacktrace': stack } })
-    expect(text).toBe(`ERROR x${place && ` ${place}`}`)
+    expect(text).toBe(`x${place && ` ${place}`}`)
   })
 
   it('is in the text of a span, with its status, its route and why it failed', () => {

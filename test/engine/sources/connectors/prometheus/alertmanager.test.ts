@@ -53,6 +53,7 @@ describe('a notification of Alertmanager', () => {
       ts: Date.parse('2026-11-20T11:47:51Z'),
       strings: [
         ['service', 'checkout'],
+        ['level', 'info'],
         ['severity', 'critical'],
         ['status', 'resolved'],
       ],
@@ -66,7 +67,10 @@ describe('a notification of Alertmanager', () => {
     expect(firing).toMatchObject({
       text: 'FIRING: HighLatency',
       ts: Date.parse('2026-11-20T11:47:47.568Z'),
-      strings: expect.arrayContaining([['status', 'firing']]),
+      strings: expect.arrayContaining([
+        ['status', 'firing'],
+        ['level', 'error'],
+      ]),
     })
   })
 
@@ -86,6 +90,18 @@ describe('a notification of Alertmanager', () => {
     expect(Object.fromEntries(event!.strings)).toEqual({
       ...{ service_name: 'pay', k8s_pod_name: 'own', status: 'firing' },
     })
+  })
+
+  it.each<[Record<string, string>, string | undefined]>([
+    [{ severity: 'Warning ' }, 'warn'],
+    [{ severity: 'none' }, 'info'],
+    [{ severity: 'page', level: 'own' }, 'own'],
+    [{ severity: 'team-a' }, undefined],
+    [{ severity: 'constructor' }, undefined],
+    [{}, undefined],
+  ])('of labels %j has the level %s', (labels, level) => {
+    const [event] = events({ labels: { alertname: 'A', ...labels } })
+    expect(Object.fromEntries(event!.strings).level).toBe(level)
   })
 
   it.each<[string, string | undefined, string]>([

@@ -192,12 +192,14 @@ describe('alerts of Prometheus', () => {
         eventType: 'A',
         text: 'FIRING: A · slow again',
         eventTime: AT,
-        stamped: { service: 'other' },
+        stamped: { service: 'other', level: 'error' },
         entityLabel: 'service',
         context: { severity: 'critical', labels: { severity: 'critical' }, state: 'firing', value: 1 },
       },
     ])
     expect(mapped(prometheusAlerts, {}, polled)[0]).not.toHaveProperty('entityLabel')
+    const over = { items: [JSON.stringify({ ...alert('A'), state: 'resolved' })], cursor: null }
+    expect(mapped(prometheusAlerts, {}, over)).toMatchObject([{ stamped: { level: 'info' } }])
   })
 })
 
