@@ -1,4 +1,5 @@
 /** How a source is doing, in the words of every page. */
+import type { SetupConnectSource } from '../../schemas/types.ts'
 import type { Tone } from '../parts/mark.tsx'
 
 /** By the states of the API. */
@@ -13,4 +14,13 @@ const STATES: Readonly<Record<string, readonly [tone: Tone, word: string]>> = {
 export function sourceState(state: string): { tone: Tone; children: string } {
   const [tone, children] = STATES[state] ?? ['quiet', state]
   return { tone, children }
+}
+
+/** How the first events come to a project that was just made: nobody sends to what svc asks. */
+export function howEventsCome(sources: readonly Pick<SetupConnectSource, 'mode' | 'ingest_url'>[]): string {
+  if (sources.some(({ ingest_url }) => ingest_url !== null))
+    return 'Send events now: the first of each source shows here.'
+  return sources.some(({ mode }) => mode === 'poll')
+    ? 'svc asks for events by itself: the first of each source shows here.'
+    : 'What is here already shows below.'
 }

@@ -24,7 +24,7 @@ import { mergeRows } from '../../console/lib/merge-rows.ts'
 import { listed, middle } from '../../console/lib/middle.ts'
 import { fieldNames, parseSample } from '../../console/lib/sample.ts'
 import { exampleBody } from '../../console/lib/send-one.ts'
-import { sourceState } from '../../console/lib/source-words.ts'
+import { howEventsCome, sourceState } from '../../console/lib/source-words.ts'
 import { ago, isSameButTimes } from '../../console/lib/time.ts'
 import type { Event as ApiEvent, HistogramResult } from '../../schemas/types.ts'
 
@@ -356,6 +356,18 @@ describe('the state of a source', () => {
       'paused',
     ])
     expect([sourceState('receiving').tone, sourceState('error').tone]).toEqual(['good', 'bad'])
+  })
+})
+
+describe('the first events of a project', () => {
+  it('are sent where something can be sent to, else svc asks for them', () => {
+    const of = (mode: 'push' | 'poll' | 'reference') => ({
+      mode,
+      ingest_url: mode === 'push' ? '/ingest/k' : null,
+    })
+    expect(howEventsCome([of('poll'), of('push')])).toMatch(/^Send events now/)
+    expect(howEventsCome([of('poll'), of('reference')])).toMatch(/^svc asks for events by itself/)
+    expect(howEventsCome([of('reference')])).not.toMatch(/Send|asks/)
   })
 })
 

@@ -3,6 +3,7 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import type { Setup, SetupConnect } from '../../../schemas/types.ts'
+import { howEventsCome } from '../../lib/source-words.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { setups, skeys } from '../../setup-client.ts'
 import { AgentCard } from './connect/agent-card.tsx'
@@ -18,11 +19,12 @@ export function ConnectStep({ setup }: { setup: Setup }) {
   })
   const { connect, checks } = setup
   if (!connect || !checks) return null
-  const waiting = checks.sources.filter(({ state }) => state === 'waiting').length
+  const sent = new Set(connect.sources.flatMap(({ name, ingest_url }) => (ingest_url === null ? [] : [name])))
+  const waiting = checks.sources.filter(({ name, state }) => state === 'waiting' && sent.has(name)).length
   return (
     <Stack mt="md" maw={900}>
       <Text>
-        Send events now: the first of each source shows here.
+        {howEventsCome(connect.sources)}
         {once && hasKeys(once) && ' Keys are shown once: copy them before you leave.'}
       </Text>
       {connect.sources.map((source) => (
