@@ -17,25 +17,12 @@ export const setups = {
   apply: (project: string, plan: Plan, version: number) =>
     ask(calls.applySetup, { body: { plan: { ...plan }, project } }, { version }),
   testEvent: (id: string, source: string) => ask(calls.sendTestEvent, { id, body: { source } }),
-  /** What the triggers made of the newest event of a source that is no practice; nothing where none of them watches it. */
-  newest: async (name: string, triggers: readonly string[]) => {
-    const events = await ask(calls.listSourceEvents, { name, limit: 20 })
-    const event = events.find(({ labels }) => labels.practice !== 'true')
-    if (!event) return []
-    const { records } = await ask(calls.why, { id: event.id })
-    const own = records.filter(({ trigger }) => triggers.includes(trigger))
-    return own.length > 0 ? [{ event, records: own }] : []
-  },
   practise: (id: string) => ask(calls.startPractice, { id }),
 }
 
 /** Query keys, in one place; they begin as those of what is declared, so that both are read again together. */
 export const skeys = {
   of: (project: string) => ['declared', 'setup', project],
-  newest: (project: string, source: string, at: string | null, triggers: readonly string[]) => [
-    ...['declared', 'setup', project, 'newest'],
-    ...[source, at, ...triggers],
-  ],
   /** Keys that were told once; kept until the page is loaded again. */
   once: (project: string) => ['setup-once', project],
 }

@@ -17,10 +17,7 @@ export function sourceState(state: string): { tone: Tone; children: string } {
 }
 
 /** How the first events come to a project that was just made: nobody sends to what svc asks. */
-export function howEventsCome(sources: readonly Pick<SetupConnectSource, 'mode' | 'ingest_url'>[]): string {
-  if (sources.some(({ ingest_url }) => ingest_url !== null))
-    return 'Send events now: the first of each source shows here.'
-  return sources.some(({ mode }) => mode === 'poll')
-    ? 'svc asks for events by itself: the first of each source shows here.'
-    : 'What is here already shows below.'
-}
+export const howEventsCome = (sources: readonly Pick<SetupConnectSource, 'ingest_url'>[]): string =>
+  sources.some(({ ingest_url }) => ingest_url !== null)
+    ? 'Send events now: the first of each source shows here.'
+    : 'Events are fetched without your help: the first of each source shows here.'

@@ -361,13 +361,9 @@ describe('the state of a source', () => {
 
 describe('the first events of a project', () => {
   it('are sent where something can be sent to, else svc asks for them', () => {
-    const of = (mode: 'push' | 'poll' | 'reference') => ({
-      mode,
-      ingest_url: mode === 'push' ? '/ingest/k' : null,
-    })
-    expect(howEventsCome([of('poll'), of('push')])).toMatch(/^Send events now/)
-    expect(howEventsCome([of('poll'), of('reference')])).toMatch(/^svc asks for events by itself/)
-    expect(howEventsCome([of('reference')])).not.toMatch(/Send|asks/)
+    const [sent, asked] = [{ ingest_url: '/ingest/k' }, { ingest_url: null }]
+    expect(howEventsCome([asked, sent])).toMatch(/^Send events now/)
+    expect(howEventsCome([asked, asked])).toMatch(/^Events are fetched/)
   })
 })
 

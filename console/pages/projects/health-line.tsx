@@ -14,7 +14,7 @@ const MARKS = {
 } as const
 
 /** Where a missing model provider is mended, by which its issue is known. */
-export const PROVIDERS = '/settings?tab=providers'
+const PROVIDERS = '/settings?tab=providers'
 
 export function HealthLine({
   health: data,

@@ -1,20 +1,19 @@
 /** Try it: a test event, one practice run with its story, then done. */
 import { Alert, Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { CircleCheck } from 'lucide-react'
 import { Link, useNavigate } from 'react-router'
 import type { RunDetail, Setup } from '../../../schemas/types.ts'
-import { declared, dkeys } from '../../declared-client.ts'
+import { api } from '../../client.ts'
 import { chaptersOf } from '../../lib/run-story.ts'
 import { isOpen } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { NoModel, useHasModel } from '../../parts/no-model.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
-import { WhyRecords } from '../../parts/why-records.tsx'
 import { rkeys, runs } from '../../run-client.ts'
 import { setups, skeys } from '../../setup-client.ts'
-import { HealthLine, PROVIDERS } from '../projects/health-line.tsx'
+import { work } from '../../trigger-client.ts'
 import { RunFinding } from '../runs/run-finding.tsx'
 import { RunStory } from '../runs/run-story.tsx'
 
@@ -30,11 +29,13 @@ export function TryStep({ setup }: { setup: Setup }) {
       <TestEvents setup={setup} />
       <Practice setup={setup} />
       <NewestEvents setup={setup} />
-      <Running setup={setup} />
       <Group>
         <Button loading={done.isPending} onClick={() => done.mutate(undefined)}>
           {setup.step === 'done' ? 'To the project' : 'Done'}
         </Button>
+        <Text size="sm" c="dimmed">
+          The project runs already: real events wake it from now on.
+        </Text>
       </Group>
     </Stack>
   )
@@ -117,7 +118,6 @@ function Practice({ setup }: { setup: Setup }) {
         {start.error && (
           <Alert color="yellow" title="Couldn’t start the practice" role="alert">
             {start.error.message}
-            <ToSources setup={setup} />
           </Alert>
         )}
         {practice && run === null && (
@@ -131,66 +131,32 @@ function Practice({ setup }: { setup: Setup }) {
   )
 }
 
-/** Where labels are mended, which a practice may lack. */
-function ToSources({ setup }: { setup: Setup }) {
-  const names = setup.connect?.sources.map(({ name }) => name) ?? []
-  return (
-    <Group gap="sm" mt={4}>
-      {names.map((name) => (
-        <Anchor key={name} component={Link} to={`/sources/${encodeURIComponent(name)}`} underline="always">
-          Open {name}
-        </Anchor>
-      ))}
-    </Group>
-  )
-}
-
 /** A practice passes by filters and conditions: whether real events wake anybody is told by the newest of each source. */
 function NewestEvents({ setup }: { setup: Setup }) {
-  const sources = setup.checks?.sources.filter(({ last_event_at }) => last_event_at !== null) ?? []
-  const triggers = setup.plan?.wakes.map(({ name }) => name) ?? []
-  const found = useQueries({
-    queries: sources.map(({ name, last_event_at }) => ({
-      queryKey: skeys.newest(setup.project, name, last_event_at, triggers),
-      queryFn: () => setups.newest(name, triggers),
-    })),
+  const sources = setup.checks?.sources ?? []
+  const { data = [] } = useQuery({
+    queryKey: [...skeys.of(setup.project), sources],
+    queryFn: () => Promise.all(sources.map(({ name }) => newestOf(name))),
   })
-  const told = found.flatMap(({ data }) => data ?? [])
-  if (told.length === 0) return null
-  return (
-    <Paper withBorder p="md" radius="md" component="section" aria-label="What the newest events do">
-      <Stack gap="sm">
-        <Title order={2}>What the newest events do</Title>
-        {told.map(({ event, records }) => (
-          <div key={event.id}>
-            <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-              <Anchor component={Link} to={`/events/${event.id}`} inherit underline="always">
-                {event.id}
-              </Anchor>{' '}
-              of {event.source}: {event.text}
-            </Text>
-            <WhyRecords records={records} />
-          </div>
-        ))}
-      </Stack>
-    </Paper>
+  return data.map(
+    (told) =>
+      told && (
+        <Text key={told.event.id} component="div">
+          Newest of {told.event.source}: {told.event.text}
+          {told.records.map(({ trigger, text }) => (
+            <div key={trigger}>
+              {trigger}: {text}
+            </div>
+          ))}
+        </Text>
+      ),
   )
 }
 
-/** Whether it works as it is. A model that is missing is said above. */
-function Running({ setup }: { setup: Setup }) {
-  const { data } = useQuery({
-    queryKey: dkeys.project(setup.project),
-    queryFn: () => declared.project(setup.project),
-  })
-  const issues = data?.health?.issues.filter(({ view }) => view !== PROVIDERS) ?? []
-  if (data?.health?.state === 'attention' && issues.length > 0)
-    return <HealthLine health={{ ...data.health, issues }} detailed />
-  return (
-    <Text size="sm" c="dimmed">
-      The project runs already: real events wake it from now on.
-    </Text>
-  )
+/** The newest event of a source that is no practice, and what triggers made of it. */
+async function newestOf(source: string) {
+  const event = (await api.sourceEvents(source)).find(({ labels }) => labels.practice !== 'true')
+  return event && { event, records: (await work.why(event.id)).records }
 }
 
 function PracticeRun({ id }: { id: string }) {

@@ -68,7 +68,7 @@ export function SourceCard({ source, secret, check }: SourceProps) {
         )}
         {!url && <Text size="sm">{withoutAddress(source, check)}</Text>}
         {/* One that brings events without a credential needs none. */}
-        {source.credential_hint && (source.needs === 'credential' || check?.state !== 'receiving') && (
+        {source.credential_hint && check?.state !== 'receiving' && (
           <Text size="sm" c={source.needs === 'credential' ? 'var(--mantine-color-text)' : 'dimmed'}>
             {source.credential_hint}{' '}
             <Anchor component={Link} to={page} inherit underline="always">
