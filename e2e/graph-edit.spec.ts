@@ -399,6 +399,11 @@ test('a copy says whose secrets it lacks, Paste that there is nothing to paste, 
   await press(page, 'Control+d')
   await expect(node(page, 'agent:watch-2').or(chip(page, 'agent:watch-2'))).toBeVisible()
   await page.getByRole('button', { name: 'Undo', exact: true }).click()
+  // So does a button of its panel, which is that of the copy then.
+  await node(page, 'agent:watch').dblclick()
+  await page.getByRole('button', { name: 'Duplicate', exact: true }).click()
+  await expect(page.getByRole('heading', { name: 'watch-2', exact: true })).toBeVisible()
+  await page.getByRole('button', { name: 'Undo', exact: true }).click()
 
   // The notices stand over the form for a while.
   await page.reload()

@@ -443,6 +443,7 @@ base.describe('without a model', () => {
       await daemon.call('POST', path, '{"service": "payments", "level": "error", "msg": "card declined"}')
     await page.getByRole('button', { name: 'Continue to Try it' }).click()
     await expect(page.getByRole('button', { name: 'Start practice' })).toBeDisabled()
+    await expect(page.getByRole('main')).toContainText('pay-errors: fired: 6 events')
     // There, or in the banner, once health was read since the agent was made.
     await expect(page.getByRole('link', { name: 'Add a model provider' })).toHaveCount(1)
     await goTo(page, `${daemon.url}/`)

@@ -87,6 +87,12 @@ test('on a phone what takes a long entity out is in view, and tabs stand in one 
   await page.setViewportSize({ width: 390, height: 844 })
   await goTo(page, `${daemon.url}/explore?l=service=${LONG}`)
   await expect(page.getByRole('button', { name: `Remove service=${LONG}` })).toBeInViewport({ ratio: 1 })
+  // What is asked for leaves room for what was found: what is set is unfolded by a button, which says that it is.
+  await goTo(page, `${daemon.url}/explore?l=service=checkout&type=error`)
+  expect((await placeOf(page.locator('.timeline-row').first())).y).toBeLessThan(844 * 0.7)
+  await expect(page.getByRole('combobox', { name: 'Event types' })).toHaveCount(0)
+  await page.getByRole('button', { name: 'Filters: 1' }).click()
+  await expect(page.getByRole('combobox', { name: 'Event types' })).toBeVisible()
   for (const path of ['/settings?tab=prices', '/triggers/demo-errors?tab=history']) {
     await goTo(page, daemon.url + path)
     const chosen = page.getByRole('tab', { selected: true })

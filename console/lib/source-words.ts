@@ -1,4 +1,5 @@
 /** How a source is doing, in the words of every page. */
+import type { SetupConnectSource } from '../../schemas/types.ts'
 import type { Tone } from '../parts/mark.tsx'
 
 /** By the states of the API. */
@@ -14,3 +15,9 @@ export function sourceState(state: string): { tone: Tone; children: string } {
   const [tone, children] = STATES[state] ?? ['quiet', state]
   return { tone, children }
 }
+
+/** How the first events come to a project that was just made: nobody sends to what svc asks. */
+export const howEventsCome = (sources: readonly Pick<SetupConnectSource, 'ingest_url'>[]): string =>
+  sources.some(({ ingest_url }) => ingest_url !== null)
+    ? 'Send events now: the first of each source shows here.'
+    : 'Events are fetched without your help: the first of each source shows here.'

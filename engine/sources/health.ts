@@ -145,9 +145,13 @@ export function driftOf(
   // Of what lacks it a connector may take another label: that is on a timeline, and wakes.
   const elsewhere = isEntity ? sum(found, (one) => elsewhereOf(one, label)) : 0
   const isMost = (carried + elsewhere) / sampled >= ENTITY_SHARE
-  const of = `the last ${sampled} ${sampled === 1 ? 'event' : 'events'} of ${listed(sources)}`
+  const of = `the last ${sampled} events of ${listed(sources)}`
   const names = `${field} names label ${label}`
-  if (carried === 0) return isProposed && isMost ? null : `${names}, which is on none of ${of}`
+  if (carried === 0) {
+    const lacks =
+      sampled === 1 ? `which the only event of ${listed(sources)} lacks` : `which is on none of ${of}`
+    return isProposed && isMost ? null : `${names}, ${lacks}`
+  }
   if (found.every((one) => hasStopped(one, label)))
     return `${names}, which none of the last ${STOPPED_AFTER} events of ${listed(sources)} has, though most before had it`
   if (!isEntity || isMost) return null
@@ -203,15 +207,23 @@ export function entityFaultOf(
   const sampled = sum(found, (one) => one.sampled)
   if (sum(found, ({ entities }) => [...entities.values()].reduce((total, n) => total + n, 0)) > 0) return null
   const way = 'mark a label of the source as its entity key, or group by a label'
-  if (sampled > 0)
-    return `none of the last ${sampled} ${sampled === 1 ? 'event' : 'events'} of ${listed(sources)} has an entity, so it cannot fire: ${way}`
+  if (sampled > 0) {
+    const lack = sampled === 1 ? 'the only event' : `none of the last ${sampled} events`
+    return `${lack} of ${listed(sources)} has ${sampled === 1 ? 'no' : 'an'} entity, so it cannot fire: ${way}`
+  }
   return sources.some(namesEntity)
     ? null
     : `no label of ${listed(sources)} is marked as entity key, so it cannot fire: ${way}`
 }
 
-/** Connectors that leave it to the labels of a source what its events are about. */
-const BY_LABELS: ReadonlySet<unknown> = new Set(['webhook', 'http_poll', 'postgres'])
+/** Connectors that leave it to the config of a source what its events are about. */
+const BY_CONFIG: ReadonlySet<unknown> = new Set([
+  'webhook',
+  'http_poll',
+  'postgres',
+  'prometheus',
+  'prometheus_alerts',
+])
 
 /** Whether events of a source will have an entity, by what it declares alone. */
 export function namesEntity({ connector, config = {} }: Partial<SourceSpec>): boolean {
@@ -219,14 +231,22 @@ export function namesEntity({ connector, config = {} }: Partial<SourceSpec>): bo
     labels = [],
     preset,
     signature_scheme: scheme,
+    default_key: standard,
+    queries = [],
   } = config as {
     labels?: Label[]
     preset?: string
     signature_scheme?: string
+    default_key?: string
+    queries?: { key_label?: string }[]
   }
-  // Presets have labels of their own, and so have deliveries of GitHub.
+  // Presets have labels of their own, and so have deliveries of GitHub; queries of Prometheus name theirs.
   return (
-    !BY_LABELS.has(connector) || Boolean(preset) || scheme === 'github' || labels.some((one) => one.primary)
+    !BY_CONFIG.has(connector) ||
+    Boolean(preset || standard) ||
+    scheme === 'github' ||
+    labels.some((one) => one.primary) ||
+    queries.some((one) => one.key_label)
   )
 }
 

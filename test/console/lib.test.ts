@@ -25,7 +25,7 @@ import { mergeRows } from '../../console/lib/merge-rows.ts'
 import { listed, middle } from '../../console/lib/middle.ts'
 import { fieldNames, parseSample } from '../../console/lib/sample.ts'
 import { exampleBody } from '../../console/lib/send-one.ts'
-import { sourceState } from '../../console/lib/source-words.ts'
+import { howEventsCome, sourceState } from '../../console/lib/source-words.ts'
 import { ago, isSameButTimes } from '../../console/lib/time.ts'
 import type { Event as ApiEvent, HistogramResult } from '../../schemas/types.ts'
 
@@ -357,6 +357,14 @@ describe('the state of a source', () => {
       'paused',
     ])
     expect([sourceState('receiving').tone, sourceState('error').tone]).toEqual(['good', 'bad'])
+  })
+})
+
+describe('the first events of a project', () => {
+  it('are sent where something can be sent to, else svc asks for them', () => {
+    const [sent, asked] = [{ ingest_url: '/ingest/k' }, { ingest_url: null }]
+    expect(howEventsCome([asked, sent])).toMatch(/^Send events now/)
+    expect(howEventsCome([asked, asked])).toMatch(/^Events are fetched/)
   })
 })
 

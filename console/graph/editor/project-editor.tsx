@@ -280,7 +280,7 @@ function panelIn(session: Session): ReactNode {
       />
     )
   const node = findNode(editor.graph, opened.id)
-  if (node) return <NodePanel editor={editor} actions={actions} node={node} />
+  if (node) return <NodePanel editor={editor} actions={actions} node={node} onOpen={setOpened} />
   const edge = findEdge(editor.graph, opened.id)
   if (edge)
     return <EdgePanel editor={editor} actions={actions} edge={edge} onOpen={(id) => setOpened({ id })} />

@@ -1,38 +1,11 @@
 /** One entity's timeline, merged across sources. The address holds the whole view. */
-import {
-  Alert,
-  Button,
-  Group,
-  Kbd,
-  Modal,
-  MultiSelect,
-  Paper,
-  SegmentedControl,
-  Stack,
-  Switch,
-  Table,
-  Text,
-  TextInput,
-} from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
-import { Search } from 'lucide-react'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { Alert, Button, Kbd, Modal, Paper, Stack, Table, Text } from '@mantine/core'
+import { useMemo, useRef, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
-import { api, keys } from '../../client.ts'
-import { compareNames } from '../../lib/by-name.ts'
-import {
-  type ExploreState,
-  type Group as Grouping,
-  isChosen,
-  RANGES,
-  readState,
-  shownSpan,
-  writeState,
-} from '../../lib/explore-state.ts'
+import { type ExploreState, isChosen, readState, writeState } from '../../lib/explore-state.ts'
 import { usePageKeys } from '../../lib/page-keys.ts'
-import { count, fromLocalInput, toLocalInput } from '../../lib/time.ts'
-import { useStillHere } from '../../lib/use-still-here.ts'
+import { count } from '../../lib/time.ts'
+import { useIsPhone } from '../../lib/use-is-phone.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
 import { CopyIcon } from '../../parts/copy.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -41,8 +14,9 @@ import { useNow } from '../../parts/use-now.ts'
 import { DensityStrip } from './density-strip.tsx'
 import { EntityPicker } from './entity-picker.tsx'
 import { EventRow } from './event-row.tsx'
+import { Controls, TextSearch } from './explore-controls.tsx'
 import { NoRows } from './no-rows.tsx'
-import { cutWords, PickOne, SOURCES_MAX } from './pick-one.tsx'
+import { PickOne } from './pick-one.tsx'
 import { SearchStopped } from './search-stopped.tsx'
 import { TimelineList } from './timeline-list.tsx'
 import { questionOf, type Timeline, useTimeline } from './use-timeline.ts'
@@ -67,6 +41,7 @@ export default function ExplorePage() {
   // A window that was chosen since is not given up for an older one.
   if (state.from === null) before.current = null
   const chosen = isChosen(state)
+  const isPhone = useIsPhone()
   usePageKeys([
     ['/', () => document.querySelector<HTMLElement>('[data-entity-search]')?.focus()],
     ['l', () => change({ live: !state.live })],
@@ -89,14 +64,16 @@ export default function ExplorePage() {
           Traces
         </Button>
         <CopyIcon value={window.location.href} label="Copy a link to this view" isHidden />
-        <Button
-          size="xs"
-          variant="default"
-          onClick={() => setHelp(true)}
-          rightSection={<Kbd size="xs">?</Kbd>}
-        >
-          Shortcuts
-        </Button>
+        {!isPhone && (
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => setHelp(true)}
+            rightSection={<Kbd size="xs">?</Kbd>}
+          >
+            Shortcuts
+          </Button>
+        )}
       </PageHead>
       <div className="explore-asked">
         <EntityPicker value={state.selector} onChange={(selector) => change({ selector })} />
@@ -145,180 +122,6 @@ export default function ExplorePage() {
         </Table>
       </Modal>
     </Stack>
-  )
-}
-
-function Controls({
-  state,
-  change,
-  timeline,
-}: {
-  state: ExploreState
-  change: (next: Partial<ExploreState>) => void
-  timeline: Timeline
-}) {
-  return (
-    <Group gap="sm" align="flex-end">
-      <TimeRange state={state} change={change} />
-      <Picked state={state} change={change} timeline={timeline} />
-      <SegmentedControl
-        size="xs"
-        aria-label="Group by"
-        value={state.group}
-        onChange={(value) => change({ group: value as Grouping })}
-        data={[
-          { value: 'none', label: 'Flat' },
-          { value: 'source', label: 'Source' },
-          { value: 'type', label: 'Type' },
-          { value: 'minute', label: 'Minute' },
-        ]}
-      />
-      <Switch
-        size="sm"
-        label="Live"
-        checked={state.live}
-        disabled={state.asOf !== null || state.from !== null}
-        onChange={(event) => change({ live: event.currentTarget.checked })}
-      />
-      <TextInput
-        size="xs"
-        type="datetime-local"
-        step={1}
-        label="As of"
-        title="As of: ignore events stored later"
-        value={state.asOf ? toLocalInput(state.asOf) : ''}
-        onChange={(event) => change({ asOf: fromLocalInput(event.currentTarget.value), live: false })}
-      />
-    </Group>
-  )
-}
-
-/** Of the entity, or of all events where none is chosen. */
-function TextSearch({
-  state,
-  change,
-}: {
-  state: ExploreState
-  change: (next: Partial<ExploreState>) => void
-}) {
-  const [text, setText] = useState(state.text)
-  useEffect(() => setText(state.text), [state.text])
-  const isHere = useStillHere()
-  const search = useDebouncedCallback((value: string) => {
-    if (isHere()) change({ text: value })
-  }, 300)
-  return (
-    <TextInput
-      label="Text"
-      description="In the events of all entities, or of the chosen one"
-      aria-label="Text"
-      placeholder="Text contains"
-      leftSection={<Search size={14} aria-hidden />}
-      value={text}
-      onChange={(event) => {
-        setText(event.currentTarget.value)
-        search(event.currentTarget.value)
-      }}
-    />
-  )
-}
-
-/** The sources and types of what is shown. */
-function Picked({
-  state,
-  change,
-  timeline,
-}: {
-  state: ExploreState
-  change: (next: Partial<ExploreState>) => void
-  timeline: Timeline
-}) {
-  const types = useMemo(
-    () =>
-      [...new Set([...state.types, ...timeline.rows.slice(0, 5_000).map((row) => row.event_type)])].sort(
-        compareNames,
-      ),
-    [state.types, timeline.rows],
-  )
-  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
-  const names = [...new Set([...state.sources, ...(sources.data ?? []).map((source) => source.name)])]
-  return (
-    <>
-      <MultiSelect
-        size="xs"
-        aria-label="Sources"
-        // A read of all of them would be refused.
-        maxValues={SOURCES_MAX}
-        description={cutWords(state.sources.length, names.length)}
-        placeholder={state.sources.length ? '' : 'All sources'}
-        data={names}
-        value={state.sources}
-        onChange={(value) => change({ sources: value })}
-        clearable
-        searchable
-        w={180}
-        // Long names are cut there.
-        wrapperProps={{ title: state.sources.join(', ') }}
-        clearButtonProps={{ 'aria-label': 'Clear sources' }}
-      />
-      <MultiSelect
-        size="xs"
-        aria-label="Event types"
-        placeholder={state.types.length ? '' : 'All types'}
-        data={types}
-        value={state.types}
-        onChange={(value) => change({ types: value })}
-        clearable
-        searchable
-        w={180}
-        wrapperProps={{ title: state.types.join(', ') }}
-        clearButtonProps={{ 'aria-label': 'Clear types' }}
-      />
-    </>
-  )
-}
-
-function TimeRange({
-  state,
-  change,
-}: {
-  state: ExploreState
-  change: (next: Partial<ExploreState>) => void
-}) {
-  return (
-    <>
-      <SegmentedControl
-        size="xs"
-        aria-label="Time range"
-        value={state.from ? 'custom' : (state.window ?? '1h')}
-        onChange={(value) =>
-          value === 'custom'
-            ? change({ ...shownSpan(state, Date.now()), window: null, live: false })
-            : change({ window: value, from: null, to: null })
-        }
-        data={[...RANGES, { value: 'custom', label: 'Custom' }]}
-      />
-      {state.from && (
-        <>
-          <TextInput
-            size="xs"
-            type="datetime-local"
-            step={1}
-            label="From"
-            value={toLocalInput(state.from)}
-            onChange={(event) => change({ from: fromLocalInput(event.currentTarget.value) ?? state.from })}
-          />
-          <TextInput
-            size="xs"
-            type="datetime-local"
-            step={1}
-            label="To"
-            value={state.to ? toLocalInput(state.to) : ''}
-            onChange={(event) => change({ to: fromLocalInput(event.currentTarget.value) })}
-          />
-        </>
-      )}
-    </>
   )
 }
 

@@ -2,7 +2,8 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
-import type { Setup, SetupConnect } from '../../../schemas/types.ts'
+import type { Setup, SetupChecks, SetupConnect } from '../../../schemas/types.ts'
+import { howEventsCome } from '../../lib/source-words.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { setups, skeys } from '../../setup-client.ts'
 import { AgentCard } from './connect/agent-card.tsx'
@@ -18,11 +19,14 @@ export function ConnectStep({ setup }: { setup: Setup }) {
   })
   const { connect, checks } = setup
   if (!connect || !checks) return null
-  const waiting = checks.sources.filter(({ state }) => state === 'waiting').length
+  // What svc asks for is sent by nobody.
+  const isWaiting = connect.sources.some(
+    (source) => source.ingest_url && stateOf(checks, source.name)?.state === 'waiting',
+  )
   return (
     <Stack mt="md" maw={900}>
       <Text>
-        Send events now: the first of each source shows here.
+        {howEventsCome(connect.sources)}
         {once && hasKeys(once) && ' Keys are shown once: copy them before you leave.'}
       </Text>
       {connect.sources.map((source) => (
@@ -30,7 +34,7 @@ export function ConnectStep({ setup }: { setup: Setup }) {
           key={source.name}
           source={source}
           secret={once?.sources.find(({ name }) => name === source.name)?.key ?? null}
-          check={checks.sources.find(({ name }) => name === source.name)}
+          check={stateOf(checks, source.name)}
         />
       ))}
       {connect.tools.map((tool) => (
@@ -48,16 +52,17 @@ export function ConnectStep({ setup }: { setup: Setup }) {
         <Button loading={next.isPending} onClick={() => next.mutate(undefined)}>
           Continue to Try it
         </Button>
-        {waiting > 0 && (
+        {isWaiting && (
           <Text size="sm" c="dimmed">
-            {waiting === 1 ? 'One source has' : `${waiting} sources have`} sent nothing yet: the next step
-            sends a test event.
+            Where nothing came yet, the next step sends a test event.
           </Text>
         )}
       </Group>
     </Stack>
   )
 }
+
+const stateOf = ({ sources }: SetupChecks, name: string) => sources.find((one) => one.name === name)
 
 /** What was told once when the plan was applied; nothing after the page was loaded again. */
 function useOnce(project: string): SetupConnect | null {

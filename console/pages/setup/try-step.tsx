@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { CircleCheck } from 'lucide-react'
 import { Link, useNavigate } from 'react-router'
 import type { RunDetail, Setup } from '../../../schemas/types.ts'
+import { api } from '../../client.ts'
 import { chaptersOf } from '../../lib/run-story.ts'
 import { isOpen } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -11,7 +12,8 @@ import { NoModel, useHasModel } from '../../parts/no-model.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { rkeys, runs } from '../../run-client.ts'
-import { setups } from '../../setup-client.ts'
+import { setups, skeys } from '../../setup-client.ts'
+import { work } from '../../trigger-client.ts'
 import { RunFinding } from '../runs/run-finding.tsx'
 import { RunStory } from '../runs/run-story.tsx'
 
@@ -26,6 +28,7 @@ export function TryStep({ setup }: { setup: Setup }) {
     <Stack mt="md" maw={1_000}>
       <TestEvents setup={setup} />
       <Practice setup={setup} />
+      <NewestEvents setup={setup} />
       <Group>
         <Button loading={done.isPending} onClick={() => done.mutate(undefined)}>
           {setup.step === 'done' ? 'To the project' : 'Done'}
@@ -40,20 +43,15 @@ export function TryStep({ setup }: { setup: Setup }) {
 
 function TestEvents({ setup }: { setup: Setup }) {
   const sources = setup.connect?.sources.filter(({ ingest_url }) => ingest_url !== null) ?? []
+  // Nothing can be sent to sources that svc asks: they are practised on by what they brought.
+  if (sources.length === 0) return null
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label="Send a test event">
       <Stack gap="sm">
         <Title order={2}>Send a test event</Title>
-        {sources.length === 0 ? (
-          <Text size="sm">
-            Nothing is sent to the sources of this project: they are polled. Run a practice on what they have
-            brought.
-          </Text>
-        ) : (
-          <Text size="sm">
-            The example event of the plan is stored with the label practice=true. It wakes nobody.
-          </Text>
-        )}
+        <Text size="sm">
+          The example event of the plan is stored with the label practice=true. It wakes nobody.
+        </Text>
         {sources.map(({ name, sample }) => (
           <TestEvent key={name} project={setup.project} source={name} hasSample={sample !== null} />
         ))}
@@ -131,6 +129,34 @@ function Practice({ setup }: { setup: Setup }) {
       </Stack>
     </Paper>
   )
+}
+
+/** A practice passes by filters and conditions: whether real events wake anybody is told by the newest of each source. */
+function NewestEvents({ setup }: { setup: Setup }) {
+  const sources = setup.checks?.sources ?? []
+  const { data = [] } = useQuery({
+    queryKey: [...skeys.of(setup.project), sources],
+    queryFn: () => Promise.all(sources.map(({ name }) => newestOf(name))),
+  })
+  return data.map(
+    (told) =>
+      told && (
+        <Text key={told.event.id} component="div">
+          Newest of {told.event.source}: {told.event.text}
+          {told.records.map(({ trigger, text }) => (
+            <div key={trigger}>
+              {trigger}: {text}
+            </div>
+          ))}
+        </Text>
+      ),
+  )
+}
+
+/** The newest event of a source that is no practice, and what triggers made of it. */
+async function newestOf(source: string) {
+  const event = (await api.sourceEvents(source)).find(({ labels }) => labels.practice !== 'true')
+  return event && { event, records: (await work.why(event.id)).records }
 }
 
 function PracticeRun({ id }: { id: string }) {

@@ -11,7 +11,7 @@ import { moveDraft, PLANNING, type SetupRow, setupQueries, showStep } from '../p
 import { checkDescription, checkGoal, checkProjectName } from '../projects/project-spec.ts'
 import { freeName, projectNamed, unusedName } from '../projects/project-writes.ts'
 import { requireProject } from '../skill-writes.ts'
-import { checkNow, keptPlan } from './check.ts'
+import { checkNow, checkWhole, keptPlan } from './check.ts'
 import { isFields } from './plan.ts'
 
 export interface DraftParts {
@@ -370,7 +370,7 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
   ): { problems: PlanProblem[]; isOver: boolean } {
     const doc = docOf(row.id)
     const asked = asProposed(given, row, doc.name)
-    const { plan, problems } = checkNow(declared, asked, {
+    const { plan, problems, changes } = checkWhole(declared, asked, {
       project: row.id,
       goal: doc.goal ?? '',
       withSecrets: false,
@@ -378,7 +378,10 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
     const isUsable = !isEmpty(plan)
     if (isUsable) queries.savePlan(row.id, keptPlan(declared, plan), row.who)
     const over = { problems, isOver: true }
-    if (problems.length === 0) {
+    // A trigger that cannot fire could be applied: the model is told once more, a person beside the plan.
+    const warnings = rounds < FIX_ROUNDS ? (changes?.warnings ?? []) : []
+    const faults = [...problems, ...warnings.map((message) => ({ where: 'plan', message }))]
+    if (faults.length === 0) {
       move(row, { type: 'pass' })
       return over
     }
@@ -386,8 +389,8 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
       move(row, { type: 'fail', reason: EMPTY })
       return over
     }
-    move(row, { type: 'problems', problems: problems.length })
-    return queries.byId(row.id)!.state === 'fixing' ? { problems, isOver: false } : over
+    move(row, { type: 'problems', problems: faults.length })
+    return queries.byId(row.id)!.state === 'fixing' ? { problems: faults, isOver: false } : over
   }
 }
 

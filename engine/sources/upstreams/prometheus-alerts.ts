@@ -42,7 +42,7 @@ export const prometheusAlerts: PollConnector = {
   label: 'Prometheus alerts',
   mode: 'poll',
   description:
-    'Alerts of Prometheus: an event where one comes up or changes its state, and one when it is resolved.',
+    'Alerts of Prometheus: an event where one comes up or changes its state, and one when it is resolved. Its type is the name of the alert; the field state says firing or resolved.',
   sourceType: 'event_stream',
   configSchema: 'connector-prometheus-alerts.json',
   suggestedPoll: '30s',
@@ -448,7 +448,7 @@ export const alertmanager: PushConnector = {
   label: 'Alertmanager',
   mode: 'push',
   description:
-    'Alerts that Alertmanager sends to a webhook receiver: one event for each alert that fires or is resolved, with its labels.',
+    'Alerts that Alertmanager sends to a webhook receiver: one event for each alert that fires or is resolved, with its labels. Its type is the name of the alert; the label status says firing or resolved.',
   sourceType: 'event_stream',
   configSchema: 'connector-alertmanager.json',
   provides: [

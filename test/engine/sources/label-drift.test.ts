@@ -322,6 +322,16 @@ describe('label drift is told', () => {
       { name: 'otel', connector: 'otlp', config: {} },
       { name: 'hub', connector: 'webhook', config: { signature_scheme: 'github', signature_secret: 'x' } },
       { name: 'board', connector: 'webhook', config: { preset: 'grafana' } },
+      {
+        name: 'rules',
+        connector: 'prometheus_alerts',
+        config: { url: 'http://a:9090', default_key: 'shop' },
+      },
+      {
+        name: 'rates',
+        connector: 'prometheus',
+        config: { url: 'http://a:9090', queries: [{ promql: 'up', key_label: 'job' }] },
+      },
     ]
     for (const source of kinds) {
       await engine.createSource(source as never, BY, false)

@@ -1,6 +1,6 @@
 /** The side panel of a node: what it is, what can be done with it, and all of its fields. */
 import { Anchor, Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core'
-import { Copy, Pause, Play, Trash2, Unplug } from 'lucide-react'
+import { Copy, CopyPlus, Pause, Play, Trash2, Unplug } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { GraphNode } from '../../../../schemas/types.ts'
@@ -23,7 +23,12 @@ interface Props {
   actions: Actions
 }
 
-export function NodePanel({ editor, actions, node }: Props & { node: GraphNode }) {
+interface NodeProps extends Props {
+  node: GraphNode
+  onOpen: (opened: { id: string }) => void
+}
+
+export function NodePanel({ editor, actions, node, onOpen }: NodeProps) {
   if (node.kind === 'destination')
     return (
       <Stack gap="xs">
@@ -38,7 +43,7 @@ export function NodePanel({ editor, actions, node }: Props & { node: GraphNode }
   const part: PartRef = { kind: node.kind, name: node.name }
   return (
     <Stack gap="md">
-      <Head editor={editor} actions={actions} node={node} part={part} />
+      <Head editor={editor} actions={actions} node={node} part={part} onOpen={onOpen} />
       {node.state === 'missing' ? (
         <Text size="sm">This part no longer exists. Repair it on the tab Parts, or remove it.</Text>
       ) : (
@@ -48,7 +53,7 @@ export function NodePanel({ editor, actions, node }: Props & { node: GraphNode }
   )
 }
 
-function Head({ editor, actions, node, part }: Props & { node: GraphNode; part: PartRef }) {
+function Head({ editor, actions, node, part, onOpen }: NodeProps & { part: PartRef }) {
   const isMade = editor.made.has(node.id)
   const isPaused = node.state === 'paused'
   return (
@@ -77,7 +82,7 @@ function Head({ editor, actions, node, part }: Props & { node: GraphNode; part: 
           too.
         </Text>
       )}
-      <Acts actions={actions} node={node} part={part} isMade={isMade} />
+      <Acts actions={actions} node={node} part={part} isMade={isMade} onOpen={onOpen} />
       {!isMade && (
         <Text size="xs" c="dimmed">
           <Code>svc {KIND_WORDS[part.kind]!.path.slice(1)} rename</Code> changes its name and keeps its
@@ -103,9 +108,16 @@ function Acts({
   node,
   part,
   isMade,
-}: Pick<Props, 'actions'> & { node: GraphNode; part: PartRef; isMade: boolean }) {
+  onOpen,
+}: Omit<NodeProps, 'editor'> & { part: PartRef; isMade: boolean }) {
   const canPause = (part.kind === 'source' || part.kind === 'trigger') && node.state !== 'missing'
   const isPaused = node.state === 'paused'
+  // The copy is what is worked on next.
+  const duplicate = async () => {
+    const copied = actions.selection([node.id])
+    const [id] = copied ? await actions.paste(copied, 'copy') : []
+    if (id !== undefined) onOpen({ id })
+  }
   return (
     <Group gap={6}>
       {canPause && (
@@ -126,6 +138,16 @@ function Acts({
       >
         Copy
       </Button>
+      {node.state !== 'missing' && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<CopyPlus size={13} aria-hidden />}
+          onClick={() => void duplicate()}
+        >
+          Duplicate
+        </Button>
+      )}
       <Button
         size="compact-sm"
         variant="default"

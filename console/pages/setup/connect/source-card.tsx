@@ -67,7 +67,8 @@ export function SourceCard({ source, secret, check }: SourceProps) {
           </>
         )}
         {!url && <Text size="sm">{withoutAddress(source, check)}</Text>}
-        {source.credential_hint && (
+        {/* One that brings events without a credential needs none. */}
+        {source.credential_hint && check?.state !== 'receiving' && (
           <Text size="sm" c={source.needs === 'credential' ? 'var(--mantine-color-text)' : 'dimmed'}>
             {source.credential_hint}{' '}
             <Anchor component={Link} to={page} inherit underline="always">

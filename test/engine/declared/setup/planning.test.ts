@@ -81,6 +81,28 @@ it('has the model fix what the check finds, and opens with the problems after th
   expect(given.planning?.accepts).not.toContain('apply')
 })
 
+it('has the model mend a trigger that cannot fire, and opens with the warning where it does not', async () => {
+  const world = await open()
+  const alerts = { key: 'w1', name: 'alerts', connector: 'prometheus_alerts' }
+  const wakes = [{ ...proposal().wakes[0], sources: ['alerts'], filters: [] }]
+  const about = (config: object) =>
+    propose({ wakes, watches: [{ ...alerts, config: { url: 'http://prometheus:9090', ...config } }] })
+  const labels = [{ name: 'service', field: 'service', primary: true }]
+  world.models.reply('m1', [about({}), about({ labels })])
+  const mended = await world.planned(await world.draft(GOAL))
+  expect(mended).toMatchObject({ problems: [], planning: { state: 'done' } })
+  expect(mended.changes).not.toHaveProperty('warnings')
+  const fault = 'trigger gateway-errors: no label of alerts is marked as entity key, so it cannot fire'
+  expect(JSON.stringify(world.models.requests[1]!.body.messages)).toContain(fault)
+
+  world.models.reply('m1', () => about({}))
+  const left = await world.planned(await world.draft('Another goal'))
+  expect(world.models.requests).toHaveLength(2 + 4)
+  expect(left).toMatchObject({ problems: [], planning: { state: 'done' } })
+  expect(left.changes?.warnings).toEqual([expect.stringContaining(fault)])
+  expect(left.planning?.accepts).toContain('apply')
+})
+
 it('says why it cannot go on, and is planned again', async () => {
   const world = await open()
   world.models.reply('m1', () => ({ status: 401, error: 'bad key' }))
