@@ -17,7 +17,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import type { PulledFile } from '../../engine/files.ts'
 import { CliError, EXIT } from './exit.ts'
-import { makeFolders, placeOf } from './files.ts'
+import { isWithin, makeFolders, placeOf, realPathOf, repositoryOf } from './files.ts'
 
 /** Hidden, so that no catalog has it. */
 const JOURNAL = '.svc-pull.json'
@@ -42,10 +42,10 @@ export function changeFiles(folder: string, files: readonly PulledFile[], step =
       if (after !== null) {
         step()
         makeFolders(dirname(path))
-        writeThrough(besideOf(path), after, path)
+        writeBeside(path, after)
       }
     step()
-    writeThrough(besideOf(join(folder, JOURNAL)), JSON.stringify(lines))
+    writeBeside(join(folder, JOURNAL), JSON.stringify(lines))
     step()
     renameSync(besideOf(join(folder, JOURNAL)), join(folder, JOURNAL))
     put(lines, step)
@@ -65,12 +65,20 @@ export function changeFiles(folder: string, files: readonly PulledFile[], step =
 
 /**
  * Finishes what a kill came between. @returns whether there was something
- * @throws CliError 65 where a file was edited since
+ * @throws CliError 65 where a file was edited since, or lies outside of the repository: whoever wrote that may have put the
+ *   journal into it, and would delete files of whoever checks its catalog
  */
 export function finishChanges(folder: string): boolean {
   const journal = join(folder, JOURNAL)
   if (!existsSync(journal)) return false
   const lines = JSON.parse(readFileSync(journal, 'utf8')) as Line[]
+  const whole = repositoryOf(folder) ?? realPathOf(folder)
+  const outside = lines.filter(({ path }) => !isWithin(whole, dirname(path)))
+  if (outside.length)
+    throw new CliError(
+      `${journal} says that a pull was cut off which changes files outside of ${whole}: ${outside.map(({ path }) => path).join(', ')}; if it was yours, finish it by hand (the new texts are beside the files, as *.pulled), then remove ${journal}`,
+      EXIT.data,
+    )
   const edited = lines.filter(({ path, before, after }) => ![before, after].includes(hashOf(textAt(path))))
   if (edited.length)
     throw new CliError(
@@ -105,9 +113,18 @@ const textAt = (path: string): string | null => (existsSync(path) ? readFileSync
 const hashOf = (text: string | null): string | null =>
   text === null ? null : createHash('sha256').update(text).digest('hex')
 
-/** On the disk, and not in its cache alone, when it returns; as open to others as the file whose place it takes. */
-function writeThrough(path: string, text: string, like = path): void {
-  const file = openSync(path, 'w', statSync(like, { throwIfNoEntry: false })?.mode)
+/**
+ * Writes what is to take the place of a file, as open to others as that is. What lies there goes first: a link that somebody
+ * put there would be followed to wherever it leads.
+ */
+function writeBeside(path: string, text: string): void {
+  rmSync(besideOf(path), { force: true })
+  writeThrough(besideOf(path), text, 'wx', statSync(path, { throwIfNoEntry: false })?.mode)
+}
+
+/** On the disk, and not in its cache alone, when it returns. */
+function writeThrough(path: string, text: string, flags = 'w', mode?: number): void {
+  const file = openSync(path, flags, mode)
   try {
     // All of it, or a fault: what a full disk takes of one write may be less.
     writeFileSync(file, text)

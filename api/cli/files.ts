@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { systemWords } from '../../schemas/plain-words.ts'
 import { CliError, EXIT } from './exit.ts'
 import { type Io, printText } from './terminal.ts'
@@ -115,6 +115,24 @@ export function placeOf(file: string): string | null {
     throw cannotWrite(file, error)
   }
 }
+
+/** Where a path leads to through links, also where nothing is there yet. */
+export function realPathOf(path: string): string {
+  const whole = resolve(path)
+  return existsSync(whole) ? realpathSync(whole) : join(realPathOf(dirname(whole)), basename(whole))
+}
+
+/** The git repository that a folder is in; null: it is in none. */
+export function repositoryOf(folder: string): string | null {
+  for (let at = realPathOf(folder); ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at
+    if (at === dirname(at)) return null
+  }
+}
+
+/** Whether what a path leads to is in a folder, or below it. @param folder as `realPathOf` has it */
+export const isWithin = (folder: string, path: string): boolean =>
+  relative(folder, realPathOf(path)).split(sep)[0] !== '..'
 
 const cannotWrite = (file: string, error: unknown): CliError =>
   new CliError(`cannot write ${file}: ${systemWords(error, file)}`, EXIT.disk)

@@ -165,11 +165,11 @@ const LEVEL_LABELS = ['level', 'severity', 'severity_text', 'log_level']
 const ERRORS = /^(err(or)?|severe|fatal|crit(ical)?|alert|emerg(ency)?|panic)$/i
 const WARNINGS = /^warn(ing)?$/i
 
-const CALM = /^(trace|debug|info|notice)$/i
+const CALM = /^(trace|debug|verbose|info(rmation(al)?)?|notice)$/i
 
 /**
- * How bad an event says it is, by its labels, then by its type; null: it does not say, or its `level` says that it is not, as of
- * an alert that is over.
+ * How bad an event says it is: its `level` goes before all else, as on Home, since of an alert that is over the severity stays
+ * what it was. Null: it does not say, or it is not bad.
  */
 export function levelOf({
   event_type,
@@ -178,8 +178,12 @@ export function levelOf({
   event_type: string
   labels: Record<string, unknown>
 }): 'error' | 'warn' | null {
-  if (CALM.test(String(labels.level))) return null
-  const words = [...LEVEL_LABELS.map((name) => labels[name]), event_type].map((word) => String(word ?? ''))
+  const own = String(labels.level ?? '').trim()
+  if (CALM.test(own)) return null
+  const words =
+    ERRORS.test(own) || WARNINGS.test(own)
+      ? [own]
+      : [...LEVEL_LABELS.map((name) => labels[name]), event_type].map((word) => String(word ?? ''))
   if (words.some((word) => ERRORS.test(word.trim()))) return 'error'
   return words.some((word) => WARNINGS.test(word.trim())) ? 'warn' : null
 }

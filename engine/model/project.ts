@@ -317,19 +317,21 @@ export function ownersOf(edit: Edit): Map<string, string> {
 export function takeWires(
   edit: Edit,
   before: ReadonlyMap<string, string>,
-  endsWith: (project: string, wake: Wake) => boolean,
+  endsWith: (project: string, wake: Pick<Wake, 'trigger' | 'agent'>) => boolean,
 ): void {
   const taken = new Map<string, Set<string>>()
   for (const [part, id] of ownersOf(edit))
     if (!before.has(part)) taken.set(id, (taken.get(id) ?? new Set()).add(part))
-  const isTaken = (part: string) => [...taken.values()].some((parts) => parts.has(part))
-  for (const [id, doc] of taken.size > 0 ? projectsOf(edit) : []) {
+  const agents = [...taken.values()].flatMap((parts) =>
+    [...parts].filter((part) => part.startsWith('agent:')),
+  )
+  for (const [id, doc] of agents.length > 0 ? projectsOf(edit) : []) {
     if (doc.template !== DEFAULT_TEMPLATE) continue
-    const ends = wiringOf(doc).wakes.filter(
-      (wake) => isTaken(`agent:${wake.agent}`) && endsWith(doc.name, wake),
-    )
-    const left = ends.reduce((rest, { trigger, agent }) => withoutWire(rest, { wake: trigger, agent }), doc)
-    if (ends.length > 0) putProject(edit, id, left)
+    const { wakes, wakersOf } = openWiring(doc)
+    for (const agent of agents.map((part) => part.slice('agent:'.length)))
+      for (const { trigger } of wakersOf.get(agent) ?? [])
+        if (endsWith(doc.name, { trigger, agent })) delete wakes[trigger]![agent]
+    putProject(edit, id, { ...doc, wakes })
   }
   for (const [id, parts] of taken) takeFromDefault(edit, id, parts)
 }

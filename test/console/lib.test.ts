@@ -411,6 +411,8 @@ describe('a changed list in a plan', () => {
 it.each<[string, Record<string, string>, 'error' | 'warn' | null]>([
   ['Slow', { level: 'error', severity: 'critical' }, 'error'],
   ['Slow', { severity: 'warning' }, 'warn'],
+  // Home counts by the same rule.
+  ['Slow', { level: 'warn', severity: 'critical' }, 'warn'],
   ['ERROR', {}, 'error'],
   // An alert that is over keeps the severity of its rule.
   ['Slow', { level: 'info', severity: 'critical' }, null],

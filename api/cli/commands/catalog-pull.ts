@@ -21,7 +21,7 @@ import type { ClientFlags } from '../credentials.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
 import { kindName } from '../field-text.ts'
 import { changeFiles } from '../file-changes.ts'
-import { STANDARD } from '../files.ts'
+import { isWithin, realPathOf, repositoryOf, STANDARD } from '../files.ts'
 import { escapeLine, type Io, printJson } from '../terminal.ts'
 
 export interface PullFlags extends ClientFlags, JsonFlag, InputFlags {
@@ -48,7 +48,10 @@ export async function pullCatalog(io: Io, paths: readonly string[], flags: PullF
   if (flags.json) printJson(io, JSON.stringify({ files, not_pulled: problems, left }))
   else if (flags.dryRun) for (const file of files) io.out(patchOf(file))
   if (!flags.dryRun) {
-    if (!flags.force) refuseUncommitted(files)
+    if (!flags.force) {
+      refuseOutside(paths, files)
+      refuseUncommitted(files)
+    }
     // What came between the reading and now is no edit of ours.
     refuseChanged(files)
     changeFiles(folderOf(shown), files)
@@ -100,6 +103,25 @@ function leftText(left: readonly CatalogUnmanaged[]): string {
   return `left, since of a project of another catalog, or referring to what is another catalog's: ${escapeLine(named.join(', '))}${more}\n`
 }
 
+/**
+ * A link or an `include` of a repository that others write, too, may lead anywhere.
+ * @throws CliError 65 naming the files that are in none of the repositories that are pulled into
+ */
+function refuseOutside(paths: readonly string[], files: readonly PulledFile[]): void {
+  const all = (paths.length ? paths : ['.']).map((path) => repositoryOf(folderOf(path)))
+  const repositories = all.filter((one) => one !== null)
+  if (repositories.length < all.length) return
+  const outside = files.filter(({ path }) => !repositories.some((one) => isWithin(one, path)))
+  if (outside.length)
+    throw new CliError(
+      `nothing was written: ${outside.map(({ path }) => escapeLine(leading(path))).join(', ')} ${outside.length === 1 ? 'is' : 'are'} outside of the repository ${repositories.join(', ')}; write there, too, with --force`,
+      EXIT.data,
+      { files: outside.map(({ path }) => path) },
+    )
+}
+
+const leading = (path: string): string => `${path} (${realPathOf(path)})`
+
 /** @throws CliError 65 naming the files that git has edits of, or none at all. */
 function refuseUncommitted(files: readonly PulledFile[]): void {
   const edited = files.flatMap(({ path, before }) => (before !== null && isUncommitted(path) ? [path] : []))
@@ -124,7 +146,9 @@ function refuseChanged(files: readonly PulledFile[]): void {
 }
 
 /** Whether git knows a file otherwise than it is; false where it is in no repository. @throws CliError 70 where git cannot say */
-function isUncommitted(path: string): boolean {
+function isUncommitted(given: string): boolean {
+  // Of a link git tells of the link alone, and what it leads to is written.
+  const path = realPathOf(given)
   const git = (...args: string[]) =>
     spawnSync('git', ['-C', dirname(path) || '.', ...args, '--', basename(path)], {
       encoding: 'utf8',

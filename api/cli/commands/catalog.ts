@@ -139,7 +139,7 @@ const pulling = (io: Io): Command =>
     .addOption(environmentOption())
     .addOption(oursOption('whose value a field gets that both changed'))
     .option('--dry-run', 'only show what would be written, as a diff; exits with 2 when there is something')
-    .option('--force', 'also over edits that are not committed')
+    .option('--force', 'also over edits that are not committed, and out of the repository')
     .option('--name <name>', 'the name the files are remembered by, when they carry none')
     .action(async (paths: string[], flags: PullFlags) => (await files()).pullCatalog(io, paths, flags))
 

@@ -1,6 +1,15 @@
 /** `svc catalog pull` and `--merge`: what was changed by hand goes into the files, or stays, or is a conflict. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -280,6 +289,26 @@ agents:
     expect(await run(`catalog pull ${root} --env prod --force`)).toMatchObject({ code: 0 })
     expect(text('triggers/errors.yaml')).toContain('cooldown: 1h\n# mine\n')
     git('commit', '-qam', 'pulled')
+    // What a link leads to has no commit, and may be anybody's.
+    const shared = join(dirname(root), 'errors.yaml')
+    renameSync(join(root, 'triggers/errors.yaml'), shared)
+    symlinkSync(shared, join(root, 'triggers/errors.yaml'))
+    git('commit', '-qam', 'a link')
+    await byHand(errors('cooldown: 3h'))
+    const outside = await run(`catalog pull ${root} --env prod`)
+    expect([outside.code, outside.err]).toEqual([65, expect.stringContaining(`(${shared}) is outside of`)])
+    expect(text('triggers/errors.yaml')).toContain('cooldown: 1h')
+    renameSync(shared, join(root, 'shared'))
+    rmSync(join(root, 'triggers/errors.yaml'))
+    symlinkSync('../shared', join(root, 'triggers/errors.yaml'))
+    git('add', 'triggers')
+    git('commit', '-qm', 'a link within')
+    expect((await run(`catalog pull ${root} --env prod`)).err).toContain('errors.yaml has edits')
+    expect(text('shared')).toContain('cooldown: 1h')
+    rmSync(join(root, 'triggers/errors.yaml'))
+    renameSync(join(root, 'shared'), join(root, 'triggers/errors.yaml'))
+    git('add', 'triggers')
+    git('commit', '-qm', 'no link')
     // What was pulled is agreed on once it is applied, as the repository does.
     expect(await run(`catalog apply ${root} --env prod --yes`)).toMatchObject({ code: 0 })
     await byHand(errors('cooldown: 2h'))

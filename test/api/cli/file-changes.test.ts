@@ -1,4 +1,5 @@
 /** Many files changed as one: killed at each write, they are as before or as after once a command finishes it. */
+import { createHash } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
@@ -95,6 +96,31 @@ describe('files that are changed as one', () => {
     expect(readFileSync(shared, 'utf8')).toBe('new a')
     expect(statSync(shared).mode & 0o777).toBe(0o600)
     expect(readdirSync(join(folder, 'shared'))).toEqual(['a.yaml'])
+  })
+
+  it('follow no link that lies where they are written beside their places', () => {
+    const other = join(folder, 'other')
+    writeFileSync(other, 'of somebody else')
+    for (const name of ['a.yaml.pulled', '.svc-pull.json.pulled']) symlinkSync(other, join(folder, name))
+    changeFiles(folder, changes())
+    expect(now()).toEqual(AFTER)
+    expect(readFileSync(other, 'utf8')).toBe('of somebody else')
+    expect(lstatSync(join(folder, 'a.yaml')).isSymbolicLink()).toBe(false)
+  })
+
+  it('are not finished outside of the folder, or of its repository, which may have brought the journal', () => {
+    const inner = join(folder, 'catalog')
+    mkdirSync(inner)
+    symlinkSync(folder, join(inner, 'up'))
+    const hash = createHash('sha256').update('old z.yaml').digest('hex')
+    for (const path of [join(folder, 'z.yaml'), join(inner, 'up', 'z.yaml')]) {
+      writeFileSync(join(inner, '.svc-pull.json'), JSON.stringify([{ path, before: hash, after: null }]))
+      expect(() => finishChanges(inner)).toThrow('outside of')
+      expect(now()).toEqual(BEFORE)
+    }
+    mkdirSync(join(folder, '.git'))
+    expect(finishChanges(inner)).toBe(true)
+    expect(existsSync(join(folder, 'z.yaml'))).toBe(false)
   })
 
   it('are as they were where one of them cannot be written', () => {

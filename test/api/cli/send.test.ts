@@ -104,6 +104,19 @@ describe('svc send', () => {
     expect(posts()[0]!.headers['content-encoding']).toBe('gzip')
   })
 
+  it('tells what the answers to its batches say should be known, each kind once', async () => {
+    const notices = ['times such as "a" were odd.', 'no label x.', 'times such as "b" were odd.']
+    const at = await start((_seen, response) =>
+      answer(response, 202, { ingested: 1_000, notice: notices[posts().length - 1] }),
+    )
+    const ran = await svc(['send', 'logs', ...at], { stdin: '{"a":1}\n'.repeat(3_000) })
+    expect(ran).toMatchObject({
+      code: 0,
+      out: 'stored 3000\n',
+      err: 'svc: times such as "a" were odd. no label x.\n',
+    })
+  })
+
   it('tries again with the same key after 429 and 503, as long as asked', async () => {
     const at = await start((seen, response) => {
       const n = posts().length

@@ -344,6 +344,18 @@ describe('label drift is told', () => {
     }
   })
 
+  it.each([
+    { connector: 'prometheus', config: { url: 'http://a:9090', queries: [{ promql: 'up' }] } },
+    { connector: 'prometheus_alerts', config: { url: 'http://a:9090' } },
+  ])('of a source of $connector that sent nothing yet and names no entity', async (source) => {
+    const { engine } = await openWorld()
+    await engine.createSource({ name: 'polled', ...source } as never, BY, false)
+    const trigger = { name: 'on', sources: ['polled'], condition: { event: 'any' as const } }
+    expect((await engine.createTrigger(trigger as never, BY)).warnings).toEqual([
+      expect.stringContaining('no label of polled is marked as entity key'),
+    ])
+  })
+
   it('of the label an agent keys its write-back by', async () => {
     const { engine } = await worldWithEvents()
     await engine.createTrigger({ name: 'any', sources: ['app'], condition: { event: 'any' } }, BY)

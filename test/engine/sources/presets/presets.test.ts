@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { compilePreset, presets } from '../../../../engine/sources/connectors/preset.ts'
+import { compilePreset, presets, senderOf } from '../../../../engine/sources/connectors/preset.ts'
 import type { PresetExample, PresetFile } from '../../../../schemas/types.ts'
 import { faultsOf } from '../../../../scripts/presets.ts'
 import { openDoor } from '../../../api/http/door.ts'
@@ -403,6 +403,16 @@ const SIGNED: Record<string, (body: string) => Record<string, string>> = {
     'x-tfe-notification-signature': createHmac('sha512', SECRET).update(body).digest('hex'),
   }),
 }
+
+it('the headers of a body are looked through once, however many items it has', () => {
+  let looks = 0
+  const given: Record<string, string> = { 'x-gitlab-event': 'Push Hook' }
+  const headers = new Proxy(given, { get: (all, name: string) => [all[name], looks++][0] })
+  expect(senderOf(headers, () => ({}))).toBe('gitlab')
+  const first = looks
+  for (let i = 0; i < 10; i++) expect(senderOf(headers, () => ({}))).toBe('gitlab')
+  expect([first > 0, looks]).toEqual([true, first])
+})
 
 describe('the signature of a preset', () => {
   it('is tested of each that has one', () => {
