@@ -233,11 +233,6 @@ base.describe('without a model', () => {
     await goTo(page, `${daemon.url}/projects/${project.id}/setup`)
     const edit = page.getByRole('button', { name: 'Edit feed' })
     const dialog = page.getByRole('dialog')
-    // No buttons are there that what draws the fields would move when it comes.
-    await page.route('**/assets/fields-*.js', async (route) => {
-      await expect(dialog.getByRole('button', { name: 'Cancel' })).toHaveCount(0)
-      await route.continue()
-    })
     for (let time = 0; time < 2; time++) {
       await edit.click()
       // Its fields are there, with the defaults of the connector that the plan leaves out.
