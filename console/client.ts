@@ -21,6 +21,7 @@ import type {
   SourceWrite,
 } from '../schemas/types.ts'
 import { byName } from './lib/by-name.ts'
+import { Creates } from './lib/creates.ts'
 import { firstRead, readsAhead } from './lib/first-reads.ts'
 
 export type { ApiEvent }
@@ -49,6 +50,8 @@ const ORIGIN = { 'x-svc-origin': 'console' }
 
 /** As the daemon says it to whoever has no console to log out of. */
 const LACKS = /^this credential lacks the '(\w+)' scope$/
+
+const creates = new Creates()
 
 export const LOGIN_NEEDED = 'svc:login-needed'
 
@@ -82,6 +85,7 @@ export async function send<T, Input>(
         headers: {
           ...(type === undefined ? {} : { 'content-type': type }),
           ...(version === undefined ? {} : { 'if-match': `"${version}"` }),
+          ...creates.headerOf(method, path, body),
           ...ORIGIN,
           ...headers,
         },
@@ -95,6 +99,7 @@ export async function send<T, Input>(
   } finally {
     if (!isRead) readsAhead.drop()
   }
+  creates.answered(method, path, body, answer.status)
   if (answer.ok) return answer
   if (answer.status === 401 && !SESSION.includes(call)) window.dispatchEvent(new CustomEvent(LOGIN_NEEDED))
   const problem = await answer.json().then(

@@ -345,3 +345,25 @@ open(
     expect(plan.name).toBe('Payments')
   },
 )
+
+open(
+  'a create whose answer is lost is done once, and goes on as saved when it is sent again',
+  async ({ page, daemon }) => {
+    await goTo(page, `${daemon.url}/settings`)
+    await page.route('**/api/keys', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue()
+      await route.fetch()
+      await route.abort()
+    })
+    await page.getByRole('button', { name: 'New key' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('sender')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await expect(page.getByText('what was sent may have arrived')).toBeVisible()
+    await page.unroute('**/api/keys')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await expect(page.getByText('Shown this once')).toBeVisible()
+    const { keys } = await daemon.ask<{ keys: { name: string }[] }>('GET', '/api/keys')
+    expect(keys.filter(({ name }) => name === 'sender')).toHaveLength(1)
+  },
+)

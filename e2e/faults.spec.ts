@@ -244,3 +244,26 @@ test('a field whose choices cannot be read says so by itself, moves nothing, and
   await field.click()
   await expect(page.getByRole('option', { name: 'notes' })).toBeVisible()
 })
+
+test('the dialog of a new source has its buttons once what draws the fields of any connector is there', async ({
+  page,
+  daemon,
+}) => {
+  const { project } = await daemon.ask<{ project: { id: string } }>('POST', '/api/setup/drafts', {
+    goal: 'Tell me when orders fail',
+    plan: {},
+  })
+  await goTo(page, `${daemon.url}/projects/${project.id}/setup`)
+  const dialog = page.getByRole('dialog')
+  const buttons: number[] = []
+  await page.route('**/assets/fields-*.js', async (route) => {
+    buttons.push(await dialog.getByRole('button', { name: 'Cancel' }).count())
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Add a source' }).click()
+  await dialog.getByRole('combobox', { name: 'Connector' }).click()
+  await page.getByRole('option', { name: 'PostgreSQL' }).click()
+  await expect(dialog.getByLabel('Connection URL')).toBeVisible()
+  expect(buttons).toEqual([0])
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+})

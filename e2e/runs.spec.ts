@@ -189,11 +189,11 @@ test.describe('of a chain that was woken once', () => {
     await page.getByRole('option', { name: 'Chat-completions endpoint' }).click()
     await dialog.getByRole('button', { name: 'Save' }).click()
     await expect(dialog.getByRole('textbox', { name: 'Name' })).toBeFocused()
-    await dialog.getByRole('textbox', { name: 'Name' }).fill('local')
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Local')
     await dialog.getByRole('textbox', { name: 'Address' }).fill(`${models.url}/v1`)
     await dialog.getByLabel('Key', { exact: true }).fill('key-of-a-person')
     await dialog.getByRole('button', { name: 'Save' }).click()
-    await expect(page.getByText('local is saved; it lists 2 models')).toBeVisible()
+    await expect(page.getByText('Local is saved; it lists 2 models', { exact: true })).toBeVisible()
     const local = page.getByRole('region', { name: 'local' })
     await expect(local).toContainText('stored here')
     expect(await page.content()).not.toContain('key-of-a-person')
@@ -277,7 +277,7 @@ test.describe('of a chain that was woken once', () => {
       'Observability',
       'Prices',
     ])
-    await page.getByRole('button', { name: 'Test providera' }).click()
+    await page.getByRole('button', { name: 'Test Provider A' }).click()
     await page.getByRole('alert').waitFor()
     await check('a test of a provider')
     await visit('/settings?tab=observability', () => text('Off: nothing is exported.'))

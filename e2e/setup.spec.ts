@@ -224,10 +224,8 @@ base.describe('without a model', () => {
 
   base('a source of a plan that is looked at and left is no draft', async ({ page, daemon }) => {
     const watch = { key: 'w1', existing: false, name: 'feed', connector: 'http_poll', poll: '1h' }
-    const config = {
-      url: 'http://127.0.0.1:9/',
-      labels: [{ name: 'service', field: 'service', primary: true }],
-    }
+    const labels = [{ name: 'service', field: 'service', primary: true }]
+    const config = { url: 'http://127.0.0.1:9/', labels }
     const { project } = await daemon.ask<{ project: { id: string } }>('POST', '/api/setup/drafts', {
       goal: 'Tell me when the feed fails',
       plan: { watches: [{ ...watch, config, sentence: '', needs: 'none', secrets: [], sample: null }] },
@@ -251,17 +249,13 @@ base.describe('without a model', () => {
   base(
     'Connect says what each source needs: no command that svc would refuse, nothing of no use',
     async ({ page, daemon }) => {
+      const config = { url: 'http://127.0.0.1:9', queries: [{ promql: 'up' }] }
       const watches = [
         { key: 'w1', name: 'machines', connector: 'syslog', config: {} },
         { key: 'w2', name: 'app-hooks', connector: 'github_app', config: { signature_secret: 'shared' } },
         { key: 'w3', name: 'lines', connector: 'file', config: { path: '/var/log/none.log' } },
-        {
-          key: 'w4',
-          name: 'till',
-          connector: 'webhook',
-          config: { labels: [] },
-          sample: { order: 'o-17' },
-        },
+        { key: 'w4', name: 'till', connector: 'webhook', config: { labels: [] }, sample: { order: 'o-17' } },
+        { key: 'w5', name: 'metrics', connector: 'prometheus', config },
       ]
       const wakes = [{ ...PLAN.wakes[0]!, name: 'any', sources: ['w1'], filters: [], key_field: 'host' }]
       const { project, connect } = await daemon.ask<{
@@ -278,6 +272,7 @@ base.describe('without a model', () => {
       await expect(of('app-hooks')).toContainText('On GitHub, on the settings page of the app')
       await expect(of('app-hooks')).not.toContainText('curl')
       await expect(of('till')).toContainText('{"order":"o-17"}')
+      await expect(of('metrics')).toContainText('Bearer token: Sent as Authorization: Bearer.')
       await expect(of('lines')).toContainText('SVC_FILES is not set')
       await expect(of('lines')).not.toContainText('Nothing to do')
       // The key says whose its findings are, and that it was here, also where no key is needed.

@@ -9581,6 +9581,8 @@ export interface PlanProblem {
 export interface PlanSecret {
   /** Config field. */
   field: string
+  /** What forms call it. */
+  label?: string
   /** What it is. */
   help: string
   /** Without it the source cannot be made. */

@@ -4,8 +4,9 @@ import { Suspense } from 'react'
 import { lazyFrom } from '../lib/chunks.ts'
 import { LoadingRows } from '../parts/states.tsx'
 
-const fields = lazyFrom(() => import('./config-fields.tsx'))
-const ConfigFields = fields('ConfigFields')
+/** Loads what draws it, for whoever waits for that before anything is shown. */
+export const loadFields = () => import('./config-fields.tsx')
+const ConfigFields = lazyFrom(loadFields)('ConfigFields')
 
 export function ConfigForm(props: ComponentProps<typeof ConfigFields>) {
   return (

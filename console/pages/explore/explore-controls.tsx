@@ -24,6 +24,7 @@ export function Controls({ state, change, timeline }: Asked & { timeline: Timeli
   const isSmall = useMediaQuery(SMALL, undefined, { getInitialValueInEffect: false }) ?? false
   const set = setOf(state)
   const [isOpen, setOpen] = useState(false)
+  const filters = <Filters state={state} change={change} timeline={timeline} />
   return (
     <Group gap="sm" align="flex-end">
       <TimeRange state={state} change={change} />
@@ -38,7 +39,14 @@ export function Controls({ state, change, timeline }: Asked & { timeline: Timeli
           {set > 0 ? `Filters: ${set}` : 'Filters'}
         </Button>
       )}
-      {(!isSmall || isOpen) && <Filters state={state} change={change} timeline={timeline} />}
+      {/* Beside the button, the chosen sources would push it down. */}
+      {isSmall
+        ? isOpen && (
+            <Group gap="sm" align="flex-end" w="100%">
+              {filters}
+            </Group>
+          )
+        : filters}
     </Group>
   )
 }

@@ -1,6 +1,7 @@
 /** One model provider: what it is, a test that says what fails, the models it lists, and what can be done. */
 import { Alert, Autocomplete, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { ModelProvider } from '../../../schemas/types.ts'
 import { addressWords, originWords, testWords } from '../../lib/model-settings.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -19,7 +20,7 @@ interface Props {
 }
 
 export function ProviderCard({ provider, kind, isChosen, onEdit }: Props) {
-  const { id, name, configured, stored, editable, models } = provider
+  const { id, name, configured, stored, editable } = provider
   const choose = useChange((_: undefined) => settings.chooseProvider(id), {
     failed: `Couldn’t make ${name} the default`,
     said: () => `${name} is the default`,
@@ -84,7 +85,7 @@ export function ProviderCard({ provider, kind, isChosen, onEdit }: Props) {
         </dl>
         <Models provider={provider} />
         {configured && <DefaultModel key={provider.default_model} provider={provider} />}
-        {configured && <Test id={id} models={models} />}
+        {configured && <Test provider={provider} />}
       </Stack>
       {deleting && <Delete provider={provider} onClose={() => setDeleting(false)} />}
     </Paper>
@@ -115,7 +116,7 @@ function Models({ provider: { id, name, models, configured } }: { provider: Mode
   const list = useChange((_: undefined) => settings.listModels(id), {
     failed: 'Couldn’t list the models',
     said: ({ discovery }) =>
-      discovery.error === null ? `${name} lists ${discovery.models.length} models` : '',
+      discovery.error === null ? `${name} lists ${countWords(discovery.models.length, 'model')}` : '',
   })
   const fault = list.data?.discovery.error
   return (
@@ -153,7 +154,7 @@ function Models({ provider: { id, name, models, configured } }: { provider: Mode
   )
 }
 
-function Test({ id, models }: { id: string; models: readonly string[] }) {
+function Test({ provider: { id, name, models } }: { provider: ModelProvider }) {
   const [model, setModel] = useState('')
   const test = useChange((asked: string) => settings.testProvider(id, asked), {
     failed: 'Couldn’t test the provider',
@@ -178,7 +179,7 @@ function Test({ id, models }: { id: string; models: readonly string[] }) {
           variant="default"
           loading={test.isPending}
           onClick={() => test.mutate(model.trim())}
-          aria-label={`Test ${id}`}
+          aria-label={`Test ${name}`}
         >
           Test
         </Button>

@@ -11,6 +11,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { ModelProvider, ModelProvidersResult } from '../../../schemas/types.ts'
 import { changedIn, keptAddress } from '../../lib/drafts.ts'
 import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
@@ -59,10 +60,12 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
   const save = useChange(
     (_: undefined) => settings.saveProvider(stored?.id ?? 'new', providerWrite(draft, stored)),
     {
-      said: ({ id, discovery }) =>
-        discovery.error === null
-          ? `${id} is saved; it lists ${discovery.models.length} models`
-          : `${id} is saved`,
+      said: ({ id, providers, discovery }) => {
+        const name = providers.find((one) => one.id === id)?.name ?? id
+        return discovery.error === null
+          ? `${name} is saved; it lists ${countWords(discovery.models.length, 'model')}`
+          : `${name} is saved`
+      },
       // A provider that lists no models is saved all the same: why is said before the dialog goes.
       onDone: ({ discovery }) => {
         kept.done()

@@ -48,7 +48,8 @@ export function Providers() {
           key={provider.id}
           provider={provider}
           kind={kindWords(provider.kind)}
-          isChosen={provider.default && data.default_source === 'console'}
+          // Of one alone, taking its choice back would change nothing.
+          isChosen={provider.default && data.default_source === 'console' && known.length > 1}
           onEdit={() => setEdited(provider)}
         />
       ))}

@@ -412,7 +412,7 @@ function newWatch(watch: PlanWatch, world: SetupWorld, withSecrets: boolean, rep
 function secretsOf(known: Connector, config: Record<string, unknown>): PlanWatch['secrets'] {
   return known.fields
     .filter(({ name, secret }) => secret && !config[name])
-    .map(({ name, help, required }) => ({ field: name, help, required }))
+    .map(({ name, label = name, help, required }) => ({ field: name, label, help, required }))
 }
 
 /** Poll and config in canonical form, without what stands in. @throws SvcError */

@@ -324,7 +324,7 @@ function sourceOf(
     credential_hint:
       lacks ??
       (absent[0]
-        ? `${absent[0].field}: ${absent[0].help} It can be entered on the page of the source.`
+        ? `${absent[0].label ?? absent[0].field}: ${absent[0].help} It can be entered on the page of the source.`
         : null),
     key: keys.ingest.get(name) ?? null,
   }

@@ -5,6 +5,7 @@
 
 import { RE2JS } from 're2js'
 import type { AggregateCondition, Condition, Filter, TriggerSpec, WhyRecord } from '../../../schemas/types.ts'
+import { filterWords } from '../../../schemas/words.ts'
 import { compareDecimals } from '../../log/ingest/json.ts'
 import { compileField } from '../../log/ingest/json-project.ts'
 import { TYPE_LABEL } from '../../log/store/labels.ts'
@@ -296,6 +297,8 @@ export interface CompiledFilter {
   values: readonly string[] | null
   /** Operator and value. */
   expected: string
+  /** The same as the trigger's sentence says it. */
+  words: string
 }
 
 /** Answers remembered by label id and filter; then they are forgotten. */
@@ -324,7 +327,11 @@ export function actualOf({ field }: CompiledFilter, event: EventCursor): string 
   return text.length > ACTUAL_MAX ? `${text.slice(0, ACTUAL_MAX)}…` : text
 }
 
-function compileFilter({ field: name, op: given, value = '' }: Filter): CompiledFilter {
+function compileFilter(given: Filter): CompiledFilter {
+  return { ...testOf(given), words: filterWords(given) }
+}
+
+function testOf({ field: name, op: given, value = '' }: Filter): Omit<CompiledFilter, 'words'> {
   const field = fieldOf(name)
   const list = Array.isArray(value) ? value : [value]
   // A level is a level however it was spelled when the trigger was made: Info, INFO and info are one.

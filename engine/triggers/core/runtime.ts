@@ -80,8 +80,9 @@ export class Runtime {
       if (!notes(this.id, 'filter', event.ingestedAt)) return false
       this.note(event, null, notes, out, 'filter', () => {
         const actual = actualOf(failed, event)
-        const text = `filter ${failed.field.name} ${failed.expected} does not hold: it ${actual === null ? 'is missing' : `is ${actual}`}`
-        return [text, { field: failed.field.name, expected: failed.expected, actual }]
+        const { field, expected, words } = failed
+        const text = `looks only where ${words}: here it is ${actual ?? 'missing'}`
+        return [text, { field: field.name, expected, actual }]
       })
       return false
     }

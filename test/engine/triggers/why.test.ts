@@ -66,7 +66,7 @@ const causes: Cause[] = [
       field: 'ms',
       expected: 'gt 100',
       actual: '80',
-      text: 'filter ms gt 100 does not hold: it is 80',
+      text: 'looks only where ms is above 100: here it is 80',
     },
   },
   {

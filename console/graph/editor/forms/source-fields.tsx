@@ -14,6 +14,8 @@ import { Failed, LoadingRows } from '../../../parts/states.tsx'
 import type { Fields } from '../../draft/values.ts'
 import type { FormProps } from './schema-form.tsx'
 
+export { loadFields } from '../../../forms/config-form.tsx'
+
 interface State {
   connector: string
   poll: string

@@ -16,7 +16,12 @@ import { LoadingRows } from '../../../parts/states.tsx'
 import type { EditedPlan } from '../use-plan.ts'
 import { Card, Entry, EntryDialog, freeKey, withoutRow } from './card.tsx'
 
-const SourceFields = lazyFrom(() => import('../../../graph/editor/forms/source-fields.tsx'))('SourceFields')
+// With what draws the fields of a connector: coming later, it would move the buttons from under the pointer.
+const SourceFields = lazyFrom(async () => {
+  const fields = await import('../../../graph/editor/forms/source-fields.tsx')
+  await fields.loadFields()
+  return fields
+})('SourceFields')
 
 const NO_OBJECT = 'This is not a JSON object yet'
 
@@ -103,10 +108,10 @@ function Secrets({ watch, onChange }: { watch: PlanWatch; onChange: (watch: Plan
   for (const secret of watch.secrets) known.current.set(secret.field, secret)
   const fields = [...known.current.values()]
   if (watch.existing || fields.length === 0) return null
-  const input = ({ field, help, required }: PlanWatch['secrets'][number]) => (
+  const input = ({ field, label, help, required }: PlanWatch['secrets'][number]) => (
     <PasswordInput
       key={field}
-      label={field}
+      label={label ?? field}
       description={help}
       required={required}
       autoComplete="off"
@@ -247,7 +252,7 @@ function WatchDialog({
               {isPush && (
                 <JsonInput
                   label="Example event"
-                  description="One event as it would be sent; it is sent when you try the project."
+                  description="Trying the project sends this event."
                   value={sample}
                   onChange={setSample}
                   error={parsed === undefined ? NO_OBJECT : undefined}

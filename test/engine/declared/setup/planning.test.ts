@@ -213,7 +213,7 @@ it('keeps no secret that is typed into a plan, and tells it no model', async () 
   expect(JSON.stringify(saved)).not.toContain('canary-1')
   expect(saved.plan?.watches[0]).toMatchObject({
     needs: 'credential',
-    secrets: [{ field: 'dsn', required: true }],
+    secrets: [{ field: 'dsn', label: 'Connection URL', required: true }],
   })
   // What stands for it while the rest is checked is no variable that anything is read from.
   const orders = saved.changes!.changes.find(({ kind, name }) => kind === 'source' && name === 'orders')
