@@ -81,8 +81,8 @@ function modern(known: SyslogMessage, rest: string): SyslogMessage | null {
   const header = HEADER.exec(rest)
   if (!header) return null
   const [whole, time, host, app, pid, msgid] = header.map((part) => (part === '-' ? null : part))
-  // A tag of the older form: what follows it is the message, not the fields that are missing.
-  if (app?.endsWith(':')) return null
+  // A tag of the older form, unless the fields behind it are said to be absent: what follows is the message, not those fields.
+  if (app?.endsWith(':') && pid !== null && msgid !== null) return null
   const body = rest.slice(whole!.length)
   // Structured data that is against its grammar stays in the message.
   const { data, end } = structuredData(body) ?? { data: {}, end: 0 }

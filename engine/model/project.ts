@@ -185,7 +185,7 @@ export function wiringOf(doc: Pick<ProjectDoc, 'wakes' | 'handoffs' | 'stopped'>
 /** A copy of a project's wiring of which many rows are changed in place. */
 export interface OpenWiring extends Required<Pick<ProjectDoc, 'wakes' | 'handoffs'>> {
   /** What wakes each agent, as it was. */
-  wakersOf: ReadonlyMap<string, readonly { trigger: string }[]>
+  wakersOf: ReadonlyMap<string, readonly { trigger: string; agent: string }[]>
 }
 
 /** @returns a copy whose rows are free to be changed: of the triggers all, of the agents that hand over each whole */
@@ -328,10 +328,12 @@ export function takeWires(
   for (const [id, doc] of agents.length > 0 ? projectsOf(edit) : []) {
     if (doc.template !== DEFAULT_TEMPLATE) continue
     const { wakes, wakersOf } = openWiring(doc)
-    for (const agent of agents.map((part) => part.slice('agent:'.length)))
-      for (const { trigger } of wakersOf.get(agent) ?? [])
-        if (endsWith(doc.name, { trigger, agent })) delete wakes[trigger]![agent]
-    putProject(edit, id, { ...doc, wakes })
+    const ends = agents.flatMap((part) => {
+      const agent = part.slice('agent:'.length)
+      return (wakersOf.get(agent) ?? []).filter(({ trigger }) => endsWith(doc.name, { trigger, agent }))
+    })
+    for (const { trigger, agent } of ends) delete wakes[trigger]![agent]
+    if (ends.length > 0) putProject(edit, id, { ...doc, wakes })
   }
   for (const [id, parts] of taken) takeFromDefault(edit, id, parts)
 }

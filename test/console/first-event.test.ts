@@ -68,7 +68,7 @@ const ROWS: Record<string, Partial<Event>> = {
     text: `FIRING: Example · ${SAID}`,
     entity: { label: 'service', value: 'checkout' },
   },
-  otlp: { event_type: 'INFO', text: `INFO ${SAID}`, entity: { label: 'service', value: 'checkout' } },
+  otlp: { event_type: 'INFO', text: SAID, entity: { label: 'service', value: 'checkout' } },
   syslog: {
     event_type: 'log',
     text: `example: ${SAID}`,

@@ -86,7 +86,7 @@ describe("a Flask service's exception", () => {
     expect(span).toContain('500')
     // What the service said besides is not what was searched for.
     expect(lines.join('\n')).not.toContain('charging customer')
-    expect(await svc('read', 'service=shop')).toContain('INFO charging customer 42')
+    expect(await svc('read', 'service=shop')).toContain('INFO: charging customer 42')
   })
 
   it('is in the first message of the agent that it woke, beside the span of its trace', async () => {

@@ -239,8 +239,9 @@ describe('programs of many runs', () => {
   it('take nothing of its time from a run that waits', async () => {
     const time = manualTime()
     const ended: unknown[] = []
-    const [run] = [{ id: 'run_1', deadlineAt: time.now() + 1_000, definition: { mcp_servers: ['beans'] } }]
-    const waiting: StartedRun[] = [run as StartedRun]
+    const definition = { mcp_servers: ['beans'] }
+    const run: object = { id: 'run_1', deadlineAt: time.now() + 1_000, definition, steps: [] }
+    const waiting = [run as StartedRun]
     let turn = () => {}
     const runner = startRunner({
       port: {

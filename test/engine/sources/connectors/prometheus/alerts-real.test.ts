@@ -47,6 +47,7 @@ describe.skipIf(!hasPrometheus)('alerts of a real Prometheus', () => {
       ['alertname', 'HighLatency'],
       ['severity', 'critical'],
       ['state', 'firing'],
+      ['level', 'error'],
     ])
   })
 
@@ -60,6 +61,7 @@ describe.skipIf(!hasPrometheus)('alerts of a real Prometheus', () => {
           ['service', 'checkout'],
           ['severity', 'critical'],
           ['state', 'firing'],
+          ['level', 'error'],
         ],
         numbers: { value: 2.5 },
         dedupeKey: expect.stringMatching(/^[0-9a-f]{16}:firing:20/),
