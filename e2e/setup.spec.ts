@@ -88,7 +88,7 @@ test('a goal becomes a plan, the plan a project, and the project finds something
   await dialog.getByRole('button', { name: 'Apply to the plan' }).click()
   const watches = page.getByRole('region', { name: 'Watches' })
   await expect(watches).toContainText('dsn is required')
-  await watches.getByLabel('dsn').fill('postgres://reader:secret@127.0.0.1/shop')
+  await watches.getByLabel('Connection URL').fill('postgres://reader:secret@127.0.0.1/shop')
   await expect(watches).not.toContainText('dsn is required')
   await watches.getByRole('button', { name: 'Take orders out' }).click()
   await expect(apply).toBeEnabled()

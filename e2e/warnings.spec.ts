@@ -20,7 +20,9 @@ test.describe('of a daemon that has a source', () => {
     await page.getByRole('combobox', { name: 'Field of filter 1' }).fill('zone')
     await page.getByRole('textbox', { name: 'Value of filter 1' }).fill('a')
     await page.getByRole('button', { name: 'Add trigger' }).click()
-    const warning = page.getByRole('main').getByText(/names label zone, which is on none of the last/)
+    const warning = page
+      .getByRole('main')
+      .getByText(/names label zone, which the only event of gateway lacks/)
     await expect(page.getByRole('heading', { name: 'by-zone' })).toBeVisible()
     await expect(warning).toBeVisible()
     // It stands for as long as it holds, on each tab, and once.
