@@ -1,6 +1,6 @@
 /** What many answers to one body say that should be known although it is stored. */
 
-/** The forms that are told at most: the answer is one sentence or few. */
+/** One answer tells so many kinds of notices at most. */
 const FORMS_MAX = 4
 /** A value that a notice quotes. Notices that differ in it alone say the same. */
 const QUOTED = /"(?:[^"\\]|\\.)*"/g

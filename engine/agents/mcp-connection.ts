@@ -110,7 +110,7 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
       throw new Error(reasonOf(ended === null || error instanceof CutOff ? error : new Error(ended), server))
     }
   }
-  const definitions = new Map<string, ListedTool>()
+  let definitions: ReadonlyMap<string, ListedTool> = new Map()
   /** Of sessions that were ended: calls that were sent in them are yet to be told so. */
   const before: Client[] = []
   const end = () => Promise.all([...before.splice(0), client].map((one) => one.close().catch(() => {})))
@@ -169,18 +169,20 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
       within(LIST_MS, async (cut) => {
         let cursor: unknown
         isOutdated = false
-        definitions.clear()
+        const read = new Map<string, ListedTool>()
         for (let page = 0; page < PAGES_MAX; page++) {
           const params = typeof cursor === 'string' ? { cursor } : {}
           const asked = { method: 'tools/list' as const, params }
           const result = await client.request(asked, AS_IT_IS, { ...OURS_FIRST, signal: cut })
           // Of two with a name the first is meant.
           for (const tool of listed().filter(isListedTool))
-            if (!definitions.has(tool.name)) definitions.set(tool.name, tool)
+            if (!read.has(tool.name)) read.set(tool.name, tool)
           cursor = result.nextCursor
           if (typeof cursor !== 'string' || cursor === '') break
         }
-        return [...definitions.values()]
+        // A list that fails midway leaves what was read before: calls go by it.
+        definitions = read
+        return [...read.values()]
       }),
     mayListOthers: () => over === null && isOutdated,
     call: (name, args, by) =>
