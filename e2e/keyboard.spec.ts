@@ -175,6 +175,8 @@ for (const { width, height, colorScheme, isOpened } of [
       await goToWhole(page, `${daemon.url}${paths.find((path) => path.endsWith('tab=graph'))}`)
       await page.getByRole('button', { name: 'Edit', exact: true }).press('Enter')
       await expect(page.getByRole('button', { name: 'Close', exact: true })).toBeVisible()
+      // The palette is read once one edits, above the rows: what is walked through moves down when it comes.
+      await expect(stillLoading(page)).toHaveCount(0)
       await walk('the editor of the graph')
       await goToWhole(page, `${daemon.url}/explore?l=service%3Dpay`)
       await page.getByRole('button', { name: /^pay answered 503/ }).press('Enter')
