@@ -5,6 +5,7 @@
  * An argument names the file that has the command line: another one than that of the first process of the container.
  */
 import { readFileSync } from 'node:fs'
+import { Agent, get } from 'node:http'
 
 /** The commands that listen: the words that begin their variables, and their ports. */
 const LISTENS = /** @type {const} */ ({
@@ -46,13 +47,22 @@ function address() {
   return `http://${named.includes(':') ? `[${named}]` : named}:${port}/health`
 }
 
+/**
+ * The status that it answers with. Asked by an agent of its own: `fetch` would ask a proxy where NODE_USE_ENV_PROXY is set.
+ * @param {string} url
+ */
+async function statusOf(url) {
+  return new Promise((resolve, reject) => {
+    get(url, { agent: new Agent() }, (answer) => resolve(answer.resume().statusCode)).on('error', reject)
+  })
+}
+
 const url = address()
 try {
-  const answer = url === null ? null : await fetch(url)
-  if (answer && !answer.ok) throw new Error(`HTTP ${answer.status}`)
+  const status = url === null ? 200 : await statusOf(url)
+  if (status !== 200) throw new Error(`HTTP ${status}`)
 } catch (error) {
-  const { message, cause } = /** @type {Error} */ (error)
   // Docker keeps what is said here: "docker inspect" shows it.
-  process.stderr.write(`${url}: ${cause instanceof Error ? cause.message : message}\n`)
+  process.stderr.write(`${url}: ${/** @type {Error} */ (error).message}\n`)
   process.exitCode = 1
 }

@@ -44,9 +44,7 @@ export class EventsFile {
     const place = file === STANDARD ? null : placeOf(file)
     this.beside = place === null ? null : { part: `${place}.part`, place }
     this.packer = file === STANDARD ? null : packerOf(file)
-    this.written = this.packer
-      ? pipeline(this.packer, createWriteStream(this.beside?.part ?? file))
-      : Promise.resolve()
+    this.written = this.packer ? writeTo(this.packer, file, this.beside?.part) : Promise.resolve()
     // Told where it is waited for.
     this.written.catch(() => undefined)
   }
@@ -87,6 +85,15 @@ export class EventsFile {
       },
     )
   }
+}
+
+/**
+ * @param part of the file, where it gets its name at the end. What lies there goes first: a link that somebody put there
+ *   would be followed to wherever it leads
+ */
+async function writeTo(packer: Transform, file: string, part: string | undefined): Promise<void> {
+  if (part) rmSync(part, { force: true })
+  await pipeline(packer, part ? createWriteStream(part, { flags: 'wx' }) : createWriteStream(file))
 }
 
 function packerOf(file: string): Transform {

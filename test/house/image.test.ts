@@ -52,6 +52,9 @@ describe('the health check of the image', () => {
     rmSync(folder, { recursive: true })
   })
 
+  /** A proxy of the network that the container is in, which knows nothing of what listens within it. */
+  const PROXY = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.1.2.3:9' }
+
   /** What it says of a container that was started with these words. */
   async function check(words: string, env: Record<string, string> = {}) {
     const line = join(folder, `cmdline-${started++}`)
@@ -71,7 +74,7 @@ describe('the health check of the image', () => {
     expect(
       await Promise.all([
         check(`up --host 0.0.0.0 --port ${port}`),
-        check(`up --port=${port}`, { SVC_PORT: '1' }),
+        check(`up --port=${port}`, { SVC_PORT: '1', ...PROXY }),
         check('up', { SVC_PORT: String(port), SVC_HOST: '[::]' }),
         check(`up ${away}`, { SVC_PORT: 'tcp://10.96.1.2:9' }),
         check(`${mcp} --port ${port}`),

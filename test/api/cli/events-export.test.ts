@@ -115,6 +115,12 @@ describe('svc events export', () => {
 
   it('writes what a link leads to, and into a pipe or a device, without taking their place', async () => {
     await sent()
+    const [own, other] = ['own.ndjson', 'other'].map((name) => join(folder, name)) as [string, string]
+    writeFileSync(other, 'of somebody else')
+    symlinkSync(other, `${own}.part`)
+    expect((await run('events', 'export', own)).code).toBe(0)
+    expect(lstatSync(own).isFile()).toBe(true)
+    expect(readFileSync(other, 'utf8')).toBe('of somebody else')
     const [shared, link, pipe] = ['shared.ndjson', 'link.ndjson', 'pipe'].map((name) =>
       join(folder, name),
     ) as [string, string, string]
