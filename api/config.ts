@@ -8,6 +8,8 @@ import { dirname, join } from 'node:path'
 import {
   isOwnVariable,
   type ModelEnvironment,
+  type OutboundProxy,
+  outboundProxy,
   PROGRAMS,
   parsePrograms,
   parseTraceHeaders,
@@ -87,6 +89,8 @@ export interface Config {
   seedProject: string | null
   /** Keys without scope admin may subscribe private addresses too. */
   webhookAllowPrivate: boolean
+  /** What requests to other hosts go out through; null: nothing is between. */
+  proxy: OutboundProxy | null
   /** Model providers of the environment. */
   models: ModelEnvironment
   /** Tracing as the environment says it. */
@@ -184,6 +188,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     repository: loadRepository(env, mirrored),
     repositoryHome: loadRepositoryHome(env, mirrored, read('SVC_CATALOG_SYNC', parseSwitch) ?? false),
     seedProject: readVariable(env, 'SVC_SEED_PROJECT') ?? null,
+    proxy: loadProxy(env),
     webhookAllowPrivate: read('SVC_WEBHOOK_ALLOW_PRIVATE', parseSwitch) ?? false,
     models: loadModels(env),
     tracing: loadTracing(env),
@@ -194,6 +199,15 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
       (around.isTerminal ? 'pretty' : 'json'),
     hostedUrls: Object.freeze(Object.fromEntries(hostedUrls)),
   })
+}
+
+/** The proxies that requests go out through (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); null: none. @throws ConfigError */
+export function loadProxy(env: Environment): OutboundProxy | null {
+  try {
+    return outboundProxy(env)
+  } catch (error) {
+    throw new ConfigError((error as Error).message)
+  }
 }
 
 /** The folder that holds the data file; the same as the data home unless SVC_DB says otherwise. */

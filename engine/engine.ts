@@ -16,6 +16,7 @@ import { fail, SvcError } from './errors.ts'
 import { follow } from './log/live.ts'
 import type { Tally } from './log/tallies.ts'
 import type { Backlog } from './log/timeline/reads.ts'
+import { outboundProxy } from './net/address.ts'
 import { connectionsPerTarget, createEgress, handleLimit } from './net/fetch.ts'
 import { createGithubTokens } from './net/github-app.ts'
 import { isRepeatable, operationOf, roleOf } from './operations/index.ts'
@@ -70,7 +71,8 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
   const { clock, onFault } = options
   const timers = systemTimers
   const connections = connectionsPerTarget(handleLimit())
-  const egress = createEgress({ allowPrivate: webhookAllowPrivate, timers, connections })
+  const proxy = outboundProxy(options.env)
+  const egress = createEgress({ allowPrivate: webhookAllowPrivate, timers, connections, proxy })
   const waiting = createWaiting(timers, (error) => onFault('deliveries', error))
   const { calls, ports } = callsOver(roles)
   const { repository = null, repositoryHome = null } = options

@@ -6,6 +6,7 @@
 
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { fail } from '../errors.ts'
 
 /** From what may be reached most to what least. */
 const CLASSES = [
@@ -174,3 +175,111 @@ export async function addressesOf(host: string, resolve: Resolve): Promise<reado
   if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
   return await resolve(host)
 }
+
+/*
+ * The proxy that requests go out through, where the environment names one, as most programs take it: HTTPS_PROXY for
+ * addresses with https, HTTP_PROXY for those with http, each also in small letters, and NO_PROXY for what is asked directly.
+ */
+
+/** Where a proxy listens. */
+export interface ProxyAddress {
+  /** Such as `http://proxy.example.com:3128`. */
+  origin: string
+  /** Value of the header Proxy-Authorization; null: it asks for no login. */
+  authorization: string | null
+  /** Of which the address is. */
+  variable: 'HTTPS_PROXY' | 'HTTP_PROXY'
+}
+
+export interface OutboundProxy {
+  addresses: readonly ProxyAddress[]
+  /** @returns the proxy that this target is asked through; null: it is asked directly */
+  of(target: Target): ProxyAddress | null
+}
+
+const PROXY_OF = { 'https:': 'HTTPS_PROXY', 'http:': 'HTTP_PROXY' } as const
+
+/**
+ * The proxies of an environment. This machine's own addresses are asked directly, whatever it says.
+ * @returns null: it names none. @throws SvcError invalid, which names the variable and the rule, never the value.
+ */
+export function outboundProxy(env: Readonly<Record<string, string | undefined>>): OutboundProxy | null {
+  const read = (name: string) => (env[name.toLowerCase()] ?? env[name])?.trim() || null
+  const found: ProxyAddress[] = []
+  for (const variable of Object.values(PROXY_OF)) {
+    const value = read(variable)
+    if (value === null) continue
+    const url = parseProxy(value)
+    if (url === null)
+      fail(
+        'invalid',
+        `${variable} must be the address of an http or https proxy, such as http://proxy.example.com:3128`,
+      )
+    found.push({ variable, origin: url.origin, authorization: loginOf(url) })
+  }
+  if (found.length === 0) return null
+  const isDirect = directRule(read('NO_PROXY') ?? '')
+  return {
+    addresses: found,
+    of: (target) => {
+      const variable = PROXY_OF[target.url.protocol as keyof typeof PROXY_OF]
+      const proxy = found.find((one) => one.variable === variable)
+      return !proxy || isOwn(target.host) || isDirect(target) ? null : proxy
+    },
+  }
+}
+
+/** `proxy:3128` is an address of http, as other programs take it. */
+function parseProxy(value: string): URL | null {
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`
+  const url = URL.canParse(text) ? new URL(text) : null
+  return url && /^https?:$/.test(url.protocol) ? url : null
+}
+
+function loginOf({ username, password }: URL): string | null {
+  if (!username && !password) return null
+  return `Basic ${Buffer.from(`${unescaped(username)}:${unescaped(password)}`).toString('base64')}`
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // A password with a % that escapes nothing is meant as it stands.
+    return text
+  }
+}
+
+const isOwn = (host: string): boolean =>
+  isIP(host) ? classify(host) === 'loopback' : /(^|\.)localhost\.?$/i.test(host)
+
+/** Entries of NO_PROXY: a name with all below it, an address, a network (10.0.0.0/8), each with a port or without, or `*`. */
+function directRule(text: string): (target: Target) => boolean {
+  const rules = text
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map(directEntry)
+  return ({ url, host }) => {
+    const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+    const name = host.toLowerCase().replace(/\.$/, '')
+    return rules.some((rule) => (rule.port === null || rule.port === port) && rule.fits(name))
+  }
+}
+
+function directEntry(entry: string): { port: number | null; fits(name: string): boolean } {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]*)\]|(.*?))(?::(\d+))?$/.exec(
+    isIP(entry) === 6 ? `[${entry}]` : entry,
+  )!
+  const host = (bracketed ?? plain ?? '').toLowerCase().replace(/^\*?\./, '')
+  const at = port === undefined ? null : Number(port)
+  if (host === '*') return { port: at, fits: () => true }
+  if (ipaddr.isValidCIDR(host)) {
+    const network = ipaddr.parseCIDR(host)
+    return { port: at, fits: (name) => isIP(name) !== 0 && isWithin(ipaddr.parse(name), network) }
+  }
+  return { port: at, fits: (name) => name === host || (isIP(host) === 0 && name.endsWith(`.${host}`)) }
+}
+
+/** ipaddr.js refuses to compare addresses of two kinds. */
+const isWithin = (address: Address, network: [Address, number]): boolean =>
+  address.kind() === network[0].kind() && address.match(network)

@@ -1,15 +1,15 @@
 /**
  * One request and its answer over undici, to addresses that were checked before. Its connections are given a look-up
- * that knows these addresses only; of a literal they ask none, so the literal itself has been checked. Proxies of the
- * environment are not asked: an agent of one's own ignores them. Loaded with the first request: every thread has the
- * way out, and most ask nobody.
+ * that knows these addresses only; of a literal they ask none, so the literal itself has been checked. What goes through
+ * the proxy of the environment is told its name, and the proxy connects. Loaded with the first request: every thread has
+ * the way out, and most ask nobody.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
-import { Agent, buildConnector, type Dispatcher } from 'undici'
+import { Agent, buildConnector, type Dispatcher, Pool as OriginPool, ProxyAgent } from 'undici'
 import type { Timers } from '../clock.ts'
-import type { Target } from './address.ts'
+import type { ProxyAddress, Target } from './address.ts'
 import {
   bounded,
   type EgressAnswer,
@@ -18,12 +18,15 @@ import {
   type HeldAnswer,
   networkFault,
   type OwnAddress,
+  proxyFault,
 } from './faults.ts'
 
 interface Exchange {
   target: Target
-  /** All of them checked. */
+  /** All of them checked; none where a proxy connects. */
   addresses: readonly string[]
+  /** It connects in our place; null: there is none between. */
+  proxy: ProxyAddress | null
   method: string
   headers: Record<string, string>
   body: Buffer | null
@@ -54,7 +57,7 @@ export interface Pool {
 }
 
 interface Kept {
-  agent: Agent
+  agent: Agent | ProxyAgent
   /** Something was answered over it, so that it may hold a connection that the other side closes. */
   isUsed: boolean
 }
@@ -65,7 +68,7 @@ interface Kept {
  */
 export function createPool(timers: Timers, perTarget: number): Pool {
   const kept = new Map<string, Kept>()
-  const agents = new Set<Agent>()
+  const agents = new Set<Kept['agent']>()
   const giveUp = (key: string) => {
     const { agent } = kept.get(key)!
     kept.delete(key)
@@ -73,8 +76,11 @@ export function createPool(timers: Timers, perTarget: number): Pool {
     const gone = () => void agents.delete(agent)
     agent.close().then(gone, gone)
   }
-  const keptTo = (key: string, addresses: readonly string[]): Kept => {
-    const known = kept.get(key) ?? { agent: agentTo(addresses, perTarget), isUsed: false }
+  const keptTo = (key: string, { proxy, addresses }: Exchange): Kept => {
+    const known = kept.get(key) ?? {
+      agent: proxy ? agentThrough(proxy, perTarget) : agentTo(addresses, perTarget),
+      isUsed: false,
+    }
     agents.add(known.agent)
     kept.delete(key)
     kept.set(key, known)
@@ -83,8 +89,11 @@ export function createPool(timers: Timers, perTarget: number): Pool {
   }
   return {
     async run(exchange) {
-      const key = [...exchange.addresses].sort().join()
-      const first = keptTo(key, exchange.addresses)
+      const { proxy } = exchange
+      const key = proxy
+        ? `through ${proxy.origin} as ${proxy.authorization}`
+        : [...exchange.addresses].sort().join()
+      const first = keptTo(key, exchange)
       const { isUsed } = first
       try {
         return await ask(first, exchange, timers)
@@ -94,7 +103,7 @@ export function createPool(timers: Timers, perTarget: number): Pool {
         // The other side closed an idle connection just as it was used again: it saw nothing of this. The others
         // to it will be closed too.
         if (kept.get(key) === first) giveUp(key)
-        return ask(keptTo(key, exchange.addresses), exchange, timers)
+        return ask(keptTo(key, exchange), exchange, timers)
       }
     },
     close() {
@@ -124,6 +133,20 @@ function agentTo(addresses: readonly string[], connections: number): Agent {
       const { servername, ...rest } = options
       connect(servername ? { ...rest, servername: servername.replace(/\.$/, '') } : options, done)
     },
+  })
+}
+
+/** What is asked with https goes through a tunnel, which the proxy cannot read; with http the proxy asks in our place. */
+function agentThrough({ origin, authorization }: ProxyAddress, connections: number): ProxyAgent {
+  const bounds = { ...BOUNDS, connections }
+  return new ProxyAgent({
+    uri: origin,
+    ...(authorization === null ? {} : { token: authorization }),
+    proxyTunnel: false,
+    proxyTls: { timeout: CONNECT_MS },
+    // undici gives what it makes itself no bounds: with those of its own an answer that is silent for 5 minutes is cut off.
+    factory: (to, options) => new OriginPool(to, { ...options, ...bounds }),
+    clientFactory: (to, options) => new OriginPool(to, { ...options, ...BOUNDS, headersTimeout: CONNECT_MS }),
   })
 }
 
@@ -178,7 +201,9 @@ async function ask(kept: Kept, exchange: Exchange, timers: Timers): Promise<Egre
     method: method as Dispatcher.HttpMethod,
   })
   // undici hears of the signal once it has a connection; who waits for one must not wait longer.
-  const answer = await bounded(signal, asked)
+  const answer = await bounded(signal, asked).catch((error: unknown) => {
+    throw exchange.proxy ? new EgressError(proxyFault(error)) : error
+  })
   kept.isUsed = true
   const stream: Readable = answer.body
   // What cuts the exchange off cuts the body off too; its reader is told by reading.

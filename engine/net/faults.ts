@@ -117,6 +117,35 @@ export function networkFault(error: unknown): EgressFault {
   return faultOf('closed', `connection failed (${code || 'no code'})`)
 }
 
+/** The status by which a proxy asks for a login (RFC 9110, 15.5.8). */
+const PROXY_LOGIN = 407
+
+/** Before there is a tunnel nobody but the proxy was asked, so that these are faults on the way to it. */
+const ON_THE_WAY = new Set<FaultCode>(['refused', 'unresolved', 'unreachable'])
+
+/** As `networkFault`, of what went through a proxy: what the proxy did is told apart from what the other side did. */
+export function proxyFault(error: unknown): EgressFault {
+  if (error instanceof EgressError) return error.fault
+  const { message, code } = error as Error & { code?: string }
+  // undici has the status in its text alone: of an answer to CONNECT, and where a login is asked for.
+  const refused = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(message)?.[1]
+  if (refused !== undefined) return proxyRefusal(Number(refused))
+  if (code === 'UND_ERR_HEADERS_TIMEOUT') return faultOf('unreachable', 'the proxy does not answer')
+  const fault = networkFault(error)
+  return ON_THE_WAY.has(fault.fault)
+    ? faultOf(fault.fault, `the proxy cannot be reached (${fault.message})`)
+    : fault
+}
+
+/** @param status that a proxy answered with in place of connecting */
+function proxyRefusal(status: number): EgressFault {
+  if (status === PROXY_LOGIN)
+    return faultOf('refused', 'the proxy asks for a user name and password that it does not get (407)')
+  return status < 500
+    ? faultOf('refused', `the proxy refuses to connect to this host (${status})`)
+    : faultOf('unreachable', `the proxy cannot connect to this host (${status})`)
+}
+
 /** Of several addresses that all failed, the first that says why. */
 function codeOf(error: unknown): string {
   const { code, errors } = error as { code?: unknown; errors?: unknown[] }

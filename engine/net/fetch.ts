@@ -4,6 +4,7 @@
  * decided here alone.
  */
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { type Duplex, pipeline, type Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import { ownField } from '../../schemas/fields-of.ts'
@@ -13,6 +14,7 @@ import {
   addressesOf,
   mayReach,
   NOT_ALLOWED,
+  type OutboundProxy,
   parseTarget,
   type Resolve,
   systemResolve,
@@ -74,6 +76,8 @@ export interface EgressOptions {
   timers: Timers
   /** The system's resolver unless given. */
   resolve?: Resolve
+  /** What requests go out through; null, and unless given: nothing is between. */
+  proxy?: OutboundProxy | null
   /** To one target at once, 8 unless given; more wait. */
   connections?: number
 }
@@ -81,6 +85,8 @@ export interface EgressOptions {
 const MAX_REDIRECTS = 3
 const CONNECTIONS = 8
 const CHECK_MS = 5_000
+/** For the look at what a name leads to that a proxy is told: it connects, also where nobody here knows the name. */
+const LOOK_MS = 2_000
 const USER_AGENT = 'svc'
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /** Headers of the connection or of a proxy; a caller's own would contradict ours. */
@@ -118,13 +124,13 @@ export function handleLimit(): number | null {
 
 /** Makes the client. @returns its methods; `close` when the process ends. */
 export function createEgress(options: EgressOptions): Egress {
-  const { allowPrivate, timers, resolve = systemResolve(), connections = CONNECTIONS } = options
+  const { allowPrivate, timers, resolve = systemResolve(), proxy = null, connections = CONNECTIONS } = options
   let pool: Promise<Pool> | null = null
   const opened = () => {
     pool ??= import('./exchange.ts').then(({ createPool }) => createPool(timers, connections))
     return pool
   }
-  const means = { opened, resolve, allowPrivate }
+  const means = { opened, resolve, allowPrivate, proxy, timers }
   return {
     async send(request) {
       const bound = boundOf(request, timers)
@@ -158,6 +164,8 @@ interface Means {
   opened(): Promise<Pool>
   resolve: Resolve
   allowPrivate: boolean
+  proxy: OutboundProxy | null
+  timers: Timers
 }
 
 interface Hop {
@@ -167,6 +175,8 @@ interface Hop {
   body: Buffer | null
   /** Who named it: an operator names the first, and what answered from the internet the next. */
   audience: Audience | 'internet'
+  /** Whether it is on the internet, where that was not looked at before it was asked: it matters once it names the next. */
+  isOutside?: () => Promise<boolean>
 }
 
 async function follow(
@@ -192,6 +202,7 @@ async function follow(
     if (next === undefined) return answer
     answer.stream?.destroy()
     if (followed === most) return faultOf('redirect', `more than ${most} redirects`, answer.status)
+    if (await hop.isOutside?.()) hop.audience = 'internet'
     const redirected = redirect(hop, target, answer.status, next)
     if (typeof redirected === 'string') return faultOf('redirect', redirected, answer.status)
     hop = redirected
@@ -203,26 +214,64 @@ async function exchange(
   hop: Hop,
   request: EgressRequest,
   { signal }: Bound,
-  { opened, resolve, allowPrivate }: Means,
+  { opened, resolve, allowPrivate, proxy: proxies, timers }: Means,
   streamed: boolean,
 ): Promise<EgressAnswer | EgressFault> {
   const { method, headers, body } = hop
   try {
-    const addresses = await bounded(signal, addressesOf(target.host, resolve))
-    const isOutside = mayReach(addresses, 'caller', false)
-    if (hop.audience === 'internet' ? !isOutside : !mayReach(addresses, hop.audience, allowPrivate))
-      return faultOf('not_allowed', NOT_ALLOWED)
-    // What is on the internet names no address of the private network, by whomever it was named itself.
-    if (isOutside) hop.audience = 'internet'
+    const proxy = proxies?.of(target) ?? null
+    const addresses = proxy ? null : await bounded(signal, addressesOf(target.host, resolve))
+    const reach = { allowPrivate, look: () => knownHere(timers, signal, target.host, resolve) }
+    if (!(await isAllowed(hop, addresses, target.host, reach))) return faultOf('not_allowed', NOT_ALLOWED)
     const pool = await bounded(signal, opened())
     return await pool.run({
-      ...{ target, addresses, method, headers, body, streamed, signal },
+      ...{ target, addresses: addresses ?? [], proxy, method, headers, body, streamed, signal },
       maxResponseBytes: request.maxResponseBytes,
       repeatable: request.repeatable === true || method === 'GET' || method === 'HEAD',
     })
   } catch (error) {
     return networkFault(error)
   }
+}
+
+interface Reach {
+  allowPrivate: boolean
+  /** @returns the addresses of the host; null: nobody here knows any, or not soon */
+  look(): Promise<readonly string[] | null>
+}
+
+/**
+ * Whether who named the hop may ask it. What a proxy is asked for that nobody here knows is for the proxy to find, and to
+ * allow: it is outside of what this machine reaches itself. What an operator names is asked without a look here first.
+ * @param addresses null: it goes through a proxy
+ */
+async function isAllowed(
+  hop: Hop,
+  addresses: readonly string[] | null,
+  host: string,
+  { allowPrivate, look }: Reach,
+): Promise<boolean> {
+  const isOut = (found: readonly string[] | null) => found === null || mayReach(found, 'caller', false)
+  if (addresses === null && hop.audience === 'operator' && isIP(host) === 0) {
+    hop.isOutside = async () => isOut(await look())
+    return true
+  }
+  const found = addresses ?? (await look())
+  // What is on the internet names no address of the private network, by whomever it was named itself.
+  const { audience } = hop
+  if (isOut(found)) hop.audience = 'internet'
+  if (audience === 'internet') return isOut(found)
+  return found === null || mayReach(found, audience, allowPrivate)
+}
+
+async function knownHere(
+  timers: Timers,
+  signal: AbortSignal,
+  host: string,
+  resolve: Resolve,
+): Promise<readonly string[] | null> {
+  const found = await within(timers, LOOK_MS, signal, addressesOf(host, resolve)).catch(() => null)
+  return found === null || typeof found === 'string' ? null : found.value
 }
 
 /** The caller's, without those of the connection, and ours. */

@@ -33,6 +33,7 @@ import type { Clock, Timers } from '../clock.ts'
 import { askingGithub } from '../declared/credential-calls.ts'
 import { clientDocumentCalls } from '../declared/oauth.ts'
 import { startPlanner } from '../declared/setup/planner.ts'
+import { outboundProxy } from '../net/address.ts'
 import type { Egress } from '../net/fetch.ts'
 import type { GithubTokens } from '../net/github-app.ts'
 import { fetchFiringBy, type Waiting } from '../outbox/fetching.ts'
@@ -58,7 +59,7 @@ export interface World extends ReturnType<typeof callsOver> {
   timers: Timers
   /** Between 0 and 1: spreads what is tried again. */
   random(): number
-  /** Read for `${NAME}` references, and where Docker is. */
+  /** Read for `${NAME}` references, where Docker is, and for proxies. */
   env: Readonly<Record<string, string | undefined>>
   /** Address of the console, for links; null: not known. */
   publicUrl: string | null
@@ -95,8 +96,8 @@ export function openRole<N extends keyof World, O>({ needs, open }: Role<N, O>, 
 
 /** Calls by name go into the engine; what has `nudge` works by itself; `stop` waits for what is under way. */
 export const networkRoles = {
-  models: role(['calls', 'ports', 'clock'], ({ calls, ports, clock }) =>
-    openModels({ ...ports, listModelProviders: calls.listModelProviders }, clock),
+  models: role(['calls', 'ports', 'clock', 'env'], ({ calls, ports, clock, env }) =>
+    openModels({ ...ports, listModelProviders: calls.listModelProviders }, clock, outboundProxy(env)),
   ),
 
   tracing: role(

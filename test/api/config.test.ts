@@ -32,6 +32,7 @@ describe('the configuration', () => {
         instance: hostname(),
       },
       seedProject: null,
+      proxy: null,
       webhookAllowPrivate: false,
       models: {
         providera: { token: null, key: null, baseUrl: null, baseFrom: 'PROVIDERA_BASE_URL' },
@@ -150,6 +151,7 @@ describe('the configuration', () => {
     ['SVC_TRUSTED_PROXIES', 'proxy.lan', 'addresses or networks separated by commas'],
     ['SVC_TRUSTED_PROXIES', '*', 'addresses or networks separated by commas'],
     ['SVC_RETENTION_AGE', '30', 'such as 30d'],
+    ['HTTPS_PROXY', 'socks5://maria:secret@proxy', 'address of an http or https proxy'],
     ['SVC_RETENTION_AGE', '0d', 'above 0'],
     ['SVC_RETENTION_SIZE', 'all', 'such as 20G'],
     ['SVC_LOG_LEVEL', 'loud', 'one of trace, debug'],

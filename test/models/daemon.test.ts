@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { currentDaemon } from '../../scripts/build.mjs'
 import { startDaemon } from '../chaos/daemon.ts'
 import { clientOf } from '../contract/instance.ts'
+import { startProxy } from '../engine/net/egress/proxy-server.ts'
 import { scripted } from './setup.ts'
 
 let bundle: string
@@ -44,6 +45,34 @@ it('keeps a provider over a restart, its secret sealed and out of the log', asyn
   expect(await test(clientOf(second.url))).toMatchObject({ ok: true })
   expect(await second.stop()).toBe(0)
   expect([...first.output, ...second.output].join('\n')).not.toContain('canary')
+})
+
+it('asks models and upstreams through the proxy of its environment, whose login is in no log', async () => {
+  const server = await scripted()
+  server.reply('m1', () => ({ text: 'ok' }))
+  const proxy = await startProxy(Number(new URL(server.url).port))
+  onTestFinished(() => proxy.close())
+  const folder = mkdtempSync(join(tmpdir(), 'svc-models-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const env = {
+    ...{ PROVIDERA_BASE_URL: 'http://models.example.com', PROVIDERA_API_KEY: 'k', SVC_LOG_LEVEL: 'trace' },
+    ...{ HTTP_PROXY: proxy.url.replace('//', '//maria:canary@'), NO_PROXY: '' },
+  }
+  const daemon = await startDaemon(folder, [], env, bundle)
+  onTestFinished(() => daemon.kill())
+  const svc = clientOf(daemon.url)
+  expect(await svc.post('/api/settings/providers/providera/test', { model: 'm1' })).toMatchObject({
+    ok: true,
+  })
+  const config = { url: 'http://api.example.com/orders', text_template: 'x' }
+  await svc.post('/api/sources/test', { name: 'orders', connector: 'http_poll', config })
+  expect(proxy.asked).toEqual([
+    'POST http://models.example.com/v1/messages',
+    'GET http://api.example.com/orders',
+  ])
+  const output = daemon.output.join('\n')
+  expect(output).toContain('through the proxy of HTTP_PROXY')
+  expect(output).not.toContain('canary')
 })
 
 describe('what others are asked by many at once does not wait for a connection, where it would count as silent', () => {

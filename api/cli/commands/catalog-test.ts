@@ -97,7 +97,7 @@ async function answersOf(
     const of = (test: PlannedTest) => ({ models: replayed(readTape(fileOf(test)), fileOf(test)) })
     return { of, close: async () => {} }
   }
-  const provider = openProviderModels(createEngine, loadModels(io.env))
+  const provider = openProviderModels(createEngine, loadModels(io.env), io.env)
   try {
     await provider.models.resolve('', '')
   } catch (error) {

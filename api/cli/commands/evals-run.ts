@@ -140,7 +140,9 @@ async function runAll(io: Io, flags: RunFlags): Promise<void> {
     throw usageError('--record asks models and --tapes does not: say one of them')
   await checkReport(io, flags)
   const provider =
-    flags.scripted || flags.tapes !== undefined ? null : openProviderModels(createEngine, loadModels(io.env))
+    flags.scripted || flags.tapes !== undefined
+      ? null
+      : openProviderModels(createEngine, loadModels(io.env), io.env)
   try {
     const hasProvider = provider !== null && (await isReady(provider.models, flags))
     const maxUsd = hasProvider ? await limitOf(io, flags) : flags.tapes === undefined ? 0 : Infinity

@@ -59,6 +59,11 @@ export async function up(
   process.on('uncaughtException', fault)
   process.on('unhandledRejection', fault)
   for (const sentence of describeUnread(io.env)) log.warn(sentence)
+  for (const { variable, origin } of config.proxy?.addresses ?? [])
+    log.info(
+      { proxy: origin },
+      `requests to other hosts go through the proxy of ${variable}, but for those of NO_PROXY`,
+    )
   const failures: string[] = []
   const opening = openEngine(config, flags.acceptLoss ?? false, io.env, log, failures)
   // The server's code is loaded while the engine's threads start.

@@ -18,6 +18,7 @@ import type { Caller } from '../../calls.ts'
 import { systemClock, systemTimers } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { SPAN_ID_LABELS } from '../../log/brief/brief.ts'
+import { outboundProxy } from '../../net/address.ts'
 import type { LocalEngine } from '../../operations/operation.ts'
 import type { EngineOptions } from '../../roles/calls.ts'
 import { openModels } from '../models/calls.ts'
@@ -519,10 +520,14 @@ interface ProviderModels {
   close(): Promise<void>
 }
 
-/** @param environment as `loadModels` reads it */
-export function openProviderModels(open: OpenEngine, environment: ModelEnvironment): ProviderModels {
+/** @param environment as `loadModels` reads it. @param env names the proxy, if there is one */
+export function openProviderModels(
+  open: OpenEngine,
+  environment: ModelEnvironment,
+  env: Parameters<typeof outboundProxy>[0],
+): ProviderModels {
   const engine = open({ dataFile: null, models: environment })
-  const { models, close } = openModels(engine, systemClock)
+  const { models, close } = openModels(engine, systemClock, outboundProxy(env))
   return {
     models,
     close: async () => {

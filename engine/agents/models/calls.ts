@@ -22,6 +22,7 @@ import { fail } from '../../errors.ts'
 import { isOfOrigin, layered, openSettings, sealedAfter } from '../../log/settings.ts'
 import type { StoreHandle } from '../../log/store/handle.ts'
 import type { Tallies } from '../../log/tallies.ts'
+import type { OutboundProxy } from '../../net/address.ts'
 import { connectionsPerTarget, createEgress, type Egress, fetchOver, handleLimit } from '../../net/fetch.ts'
 import { addressFault, type Secrets } from '../../net/secrets.ts'
 import { type Provider, type ProviderConfig, REPLY_BYTES } from './adapter.ts'
@@ -531,15 +532,17 @@ interface ModelsOverNetwork {
 export const modelFetch = (egress: Egress): typeof fetch =>
   fetchOver(egress, { audience: 'operator', timeoutMs: null, maxResponseBytes: REPLY_BYTES })
 
-/** Calls of providers, wherever the store is. */
+/** Calls of providers, wherever the store is. @param proxy that they go out through; null: none */
 export function openModels(
   port: ModelPort & Pick<ModelWrites, 'listModelProviders'>,
   clock: Clock,
+  proxy: OutboundProxy | null,
 ): ModelsOverNetwork {
   const egress = createEgress({
     allowPrivate: false,
     timers: systemTimers,
     connections: connectionsPerTarget(handleLimit()),
+    proxy,
   })
   const models = createModels({
     config: () => port.modelConfig(),
