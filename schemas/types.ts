@@ -8865,6 +8865,42 @@ export interface ToolTrace {
   /** Project (id or name). */
   project?: string
 }
+/** What the tool undo_change answers. */
+export interface ToolUndoChangeResult {
+  /** Change-set that undid it; null: nothing was written. */
+  change_set: number | null
+  /** What it changes, by object. */
+  changes: {
+    /** create, update or delete. */
+    action: string
+    /** Kind. */
+    kind: string
+    /** Name. */
+    name: string
+    /** Changed fields. */
+    fields: string[]
+  }[]
+  /** Changes that are not shown. */
+  more: number
+  /** Without change_set: the newest, newest first. */
+  newest: {
+    /** Change-set. */
+    change_set: number
+    /** When. */
+    at: string
+    /** Who. */
+    actor: string
+    /** What, in one line. */
+    summary: string
+    /** Change-set that undid it. */
+    undone_by: number | null
+  }[]
+}
+/** Arguments of the tool undo_change. */
+export interface ToolUndoChange {
+  /** Of apply_change. */
+  change_set?: number
+}
 /** What the tool wait_for_firing answers. */
 export interface ToolWaitForFiringResult {
   /** Queue; the tools that take a firing take it too. */
@@ -14604,6 +14640,8 @@ export interface SchemaTypes {
   'mcp-call-test-source.json': ToolTestSource
   'mcp-call-trace-result.json': ToolTraceResult
   'mcp-call-trace.json': ToolTrace
+  'mcp-call-undo-change-result.json': ToolUndoChangeResult
+  'mcp-call-undo-change.json': ToolUndoChange
   'mcp-call-wait-for-firing-result.json': ToolWaitForFiringResult
   'mcp-call-wait-for-firing.json': ToolWaitForFiring
   'mcp-call-why-result.json': ToolWhyResult

@@ -11,6 +11,7 @@ import { shownSchema, taken } from './forms.ts'
 import { linkTo } from './links.ts'
 import { type Context, isAllowed, onlyProposes, type Tool, ToolError, whyNot } from './tool.ts'
 import { tools } from './tools/index.ts'
+import { bounded } from './words.ts'
 
 /** A result as the protocol has it. */
 export interface CallResult {
@@ -139,7 +140,7 @@ const ERROR_META = 'svc/error'
 
 function failed(message: string, meta: Record<string, unknown>): CallResult {
   return {
-    content: [{ type: 'text', text: escapeText(message) }],
+    content: [{ type: 'text', text: escapeText(bounded(message)) }],
     isError: true,
     _meta: { [ERROR_META]: meta },
   }

@@ -32,7 +32,7 @@ import { type Context, isAllowed, type Tool, ToolError } from './tool.ts'
 import { tools } from './tools/index.ts'
 import { Waits } from './waits.ts'
 import type { Told, Watches } from './watches.ts'
-import { printable } from './words.ts'
+import { bounded, printable } from './words.ts'
 
 /** What every session of the process shares. */
 export interface Shared {
@@ -232,9 +232,9 @@ export class Session {
   }
 
   private protocolError(error: Error, code: number): Error {
-    if (error instanceof ToolError) return coded(code, error.message)
+    if (error instanceof ToolError) return coded(code, bounded(error.message))
     if (error instanceof DaemonError)
-      return coded(error.isClients ? code : ProtocolErrorCode.InternalError, explain(error))
+      return coded(error.isClients ? code : ProtocolErrorCode.InternalError, bounded(explain(error)))
     this.shared.log.error({ err: error }, 'a fault of ours')
     return coded(ProtocolErrorCode.InternalError, 'a fault of ours; the log of svc mcp has it')
   }

@@ -21,7 +21,7 @@ export const TOOLSETS = {
     ...['catalog_list', 'catalog_describe', 'list_sources', 'source_fields', 'list_connectors'],
     ...['discover_docker', 'discover_source', 'test_source', 'create_source', 'get_part'],
   ],
-  changes: ['propose_change', 'get_proposal', 'withdraw_proposal', 'apply_change'],
+  changes: ['propose_change', 'get_proposal', 'withdraw_proposal', 'apply_change', 'undo_change'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 export type Toolset = keyof typeof TOOLSETS

@@ -378,6 +378,8 @@ interface Block {
   mimeType?: unknown
   uri?: unknown
   name?: unknown
+  title?: unknown
+  description?: unknown
   resource?: { uri?: unknown; text?: unknown; blob?: unknown; mimeType?: unknown }
 }
 
@@ -427,8 +429,12 @@ function blockText(block: Block, images: ToolImage[]): string {
     return `[resource ${String(resource.uri ?? '')}]\n${resource.text}`
   if (type === 'resource' && typeof resource?.blob === 'string')
     return imageText(`resource ${String(resource.uri ?? '')}`, resource.mimeType, resource.blob, images)
-  if (type === 'resource_link')
-    return `[resource ${String(block.uri ?? '')}: ${String(block.name ?? '')}${typeof mimeType === 'string' ? `, ${mimeType}` : ''}]`
+  if (type === 'resource_link') {
+    const said = [block.title ?? block.name, block.description, mimeType].filter(
+      (one) => typeof one === 'string' && one !== '',
+    )
+    return `[resource ${String(block.uri ?? '')}: ${said.join(', ')}]`
+  }
   if (typeof data === 'string') return leftOut(String(type), mimeType, data, 'it is not shown to you')
   return JSON.stringify(block)
 }

@@ -135,15 +135,20 @@ export interface CallsParts {
 /** What is asked of one project, by id or name, or of all, since an instant as it is written. */
 type OfProject<Asked> = Omit<Asked, 'since'> & { project?: string | undefined; since?: string | undefined }
 
-/** Projects by id, deleted ones with what was found in them too. @param only id or name of one; absent: all. @throws SvcError not_found */
+/**
+ * Projects by id, deleted ones with what was found in them too.
+ * @param only id or name of one, the id of one that is deleted too; absent: all. @throws SvcError not_found
+ */
 function projectsById(declared: Declared, only: string | undefined): Map<string, FoundIn> {
+  const gone = deletedWithRuns(declared.store.db)
+  const past = gone.find(({ id }) => id === only)
+  if (past) return new Map([[past.id, past]])
   const stored =
     only === undefined
       ? declared.kinds.project.list()
       : [declared.kinds.project.find(requireProject(declared, only))!]
   const there = stored.map(({ key: id, doc }): FoundIn => ({ id, name: String(doc.name) }))
-  const gone = only === undefined ? deletedWithRuns(declared.store.db) : []
-  return new Map([...there, ...gone].map((project) => [project.id, project]))
+  return new Map([...there, ...(only === undefined ? gone : [])].map((project) => [project.id, project]))
 }
 
 /** What agents found stays where their project was deleted without its records. */

@@ -204,8 +204,15 @@ function linkOf(row: FiringRow, publicUrl: string | null): { url?: string } {
 /** @throws SvcError not_found */
 export function requireTrigger({ db }: ReadContext, name: string): void {
   if (!db.prepare("SELECT 1 FROM triggers WHERE name = ? AND state <> 'deleted'").get(name))
-    fail('not_found', `no trigger is named ${name}`)
+    refuseUnknown(name, readDefinitions(db))
 }
+
+function refuseUnknown(name: string, known: readonly Named[]): never {
+  const names = known.map((one) => one.name)
+  return fail('not_found', `no trigger is named ${name}${didYouMean(name, names)}`)
+}
+
+type Named = Pick<TriggerDefinition, 'name'>
 
 function listRows({ db }: ReadContext, filter: FiringFilter, limit: number): FiringRow[] {
   if (filter.state !== undefined && !FIRING_STATES.includes(filter.state))
@@ -332,7 +339,7 @@ function definitionOf(ctx: ReadContext, request: BacktestRequest): TriggerDefini
     return past(ctx, documentOf('trigger', then), version)
   }
   const found = readDefinitions(ctx.db).find(({ name }) => name === request.trigger)
-  if (!found) fail('not_found', `no trigger is named ${request.trigger}`)
+  if (!found) refuseUnknown(request.trigger!, readDefinitions(ctx.db))
   // How it would do is asked of what it says, also while it is paused.
   return { ...found, paused: false }
 }
@@ -450,12 +457,15 @@ function whyOf(ctx: ReadContext, id: string, trigger?: string): WhyResult {
   const stored = ctx.rows.read([number], true)[0]
   if (!stored) fail('not_found', `no event has the id ${id}; it may have been purged`)
   const event = seenOf(stored)
-  const definitions = readDefinitions(ctx.db).filter(
-    ({ name, sourceIds }) =>
-      sourceIds.includes(event.sourceId) && (trigger === undefined || name === trigger),
-  )
-  if (trigger !== undefined && definitions.length === 0)
-    fail('not_found', `no trigger named ${trigger} watches the source of ${id}`)
+  const all = readDefinitions(ctx.db)
+  const named = trigger === undefined ? all : all.filter(({ name }) => name === trigger)
+  if (trigger !== undefined && named.length === 0) refuseUnknown(trigger, all)
+  const definitions = named.filter(({ sourceIds }) => sourceIds.includes(event.sourceId))
+  if (trigger !== undefined && definitions.length === 0) {
+    const source = ctx.names.get(event.sourceId)?.name ?? 'another source'
+    const watched = named[0]?.spec.sources.join(', ')
+    fail('not_found', `trigger ${trigger} looks at no event of ${source}, as ${id} is: it watches ${watched}`)
+  }
   const recorded = recordedOf(ctx, event.id)
   const records = definitions.map((definition) => {
     const known = recorded.get(definition.id)

@@ -131,6 +131,8 @@ describe('what a project shows', () => {
     const { change_set: set } = await svc.del<{ change_set: number }>(`/api/projects/${id}`)
     const gone = { ...project, deleted: true }
     expect(await found()).toEqual([{ ...before, project: gone }])
+    const asked = `/api/findings?project=${id}`
+    expect((await svc.get<{ findings: Fields[] }>(asked)).findings).toEqual([{ ...before, project: gone }])
     expect(await svc.get(`/api/findings/${run}`)).toMatchObject({
       project: gone,
       result: { note: 'The deploy broke it.' },
@@ -143,6 +145,7 @@ describe('what a project shows', () => {
     expect(await found()).toEqual([before])
     await svc.del(`/api/projects/${id}?purge_events=true`)
     expect(await found()).toEqual([])
+    expect((await svc.refused('GET', asked))[0]).toBe(404)
   })
 
   it('its outline tells only agents that something wakes', async () => {

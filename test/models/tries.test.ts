@@ -148,6 +148,54 @@ describe.each(KINDS)('%s', (kind) => {
   })
 })
 
+describe('an error that an endpoint writes in another form', () => {
+  const google = (details: object[]) =>
+    JSON.stringify([
+      { error: { code: 429, message: 'You exceeded your quota.', status: 'RESOURCE_EXHAUSTED', details } },
+    ])
+  const quota = (quotaId: string) => ({ '@type': 'google.rpc.QuotaFailure', violations: [{ quotaId }] })
+  const waits = { '@type': 'google.rpc.RetryInfo', retryDelay: '7.5s' }
+  const JSON_TYPE = { 'content-type': 'application/json' }
+
+  it.each<[string, number, string, string, string]>([
+    [
+      'Gemini',
+      400,
+      '[{"error": {"code": 400, "message": "API key not valid."}}]',
+      'refused',
+      'API key not valid.',
+    ],
+    [
+      'vLLM',
+      400,
+      '{"object": "error", "message": "This model\'s maximum context length is 4096 tokens.", "code": 400}',
+      'overflow',
+      "This model's maximum context length is 4096 tokens.",
+    ],
+    ['Mistral', 401, '{"detail": "Unauthorized"}', 'refused', 'Unauthorized'],
+    ['FastAPI', 400, '{"errors": [{"message": "no such route"}]}', 'refused', 'no such route'],
+    ['Ollama', 404, '{"error": "model not found"}', 'refused', '404 "model not found"'],
+    ['no JSON', 403, 'Forbidden by the proxy', 'refused', '403 Forbidden by the proxy'],
+  ])('is read: %s', async (_who, status, body, code, said) => {
+    const { server, ask } = await world('compatible')
+    server.reply('m1', () => ({ status, body, headers: JSON_TYPE }))
+    expect(await fault(ask())).toMatchObject({ code, status, message: `gateway: ${said}` })
+  })
+
+  it('is waited for as long as it says, and not at all where the quota of the day is used up', async () => {
+    const { server, ask, time } = await world('compatible')
+    server.reply('m1', [
+      { status: 429, body: google([quota('RequestsPerMinutePerProject'), waits]), headers: JSON_TYPE },
+      { status: 429, body: google([quota('RequestsPerDayPerProject-FreeTier'), waits]), headers: JSON_TYPE },
+    ])
+    const failed = fault(ask())
+    expect(await sleeping(time)).toBe(7_500)
+    time.advance(7_500)
+    expect(await failed).toMatchObject({ code: 'refused', message: 'gateway: You exceeded your quota.' })
+    expect(server.requests).toHaveLength(2)
+  })
+})
+
 describe('a provider that cannot be reached', () => {
   it('says so after its tries', async () => {
     const gone = await scripted()

@@ -322,11 +322,19 @@ describe('what was thought, where a server leaves it in the text', () => {
     ['It wrote <think>x</think>.', 'It wrote <think>x</think>.'],
     ['  ', '  '],
     ['<think>and on', ''],
+    ['Why? The pool.\n</think>\n\nIt is the gateway.', 'It is the gateway.'],
+    ['Why? The pool. </think>\nIt is </think>\nso.', 'It is </think>\nso.'],
+    ['I call it.\n</think>', ''],
+    ['The tag </think> ends a thought.', 'The tag </think> ends a thought.'],
+    ['As in `<think>\n</think>\n`: two tags.', 'As in `<think>\n</think>\n`: two tags.'],
   ])('is no part of it: %j', async (text, said) => {
     const { server, ask } = await world('compatible')
     server.reply('m1', [{ text }, { text, plain: true }])
     const pieces: string[] = []
-    const reply = await ask({ onText: (piece) => pieces.push(piece) })
+    const reply = await ask({
+      onText: (piece) => pieces.push(piece),
+      onAgain: () => pieces.splice(0),
+    })
     expect([reply.text, pieces.join('')]).toEqual([said, said])
     expect((await ask()).text).toBe(said)
   })
@@ -340,14 +348,16 @@ it.each([
   server.reply('m1', ({ body }) => (name in body ? { status: 400, error } : { text: 'so' }))
   const other = name === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   expect((await ask()).text).toBe('so')
+  expect((await ask()).text).toBe('so')
   expect(server.requests.map(({ body }) => [body[name], body[other]])).toEqual([
     [100, undefined],
+    [undefined, 100],
     [undefined, 100],
   ])
   // One that is too large is no other name.
   server.reply('m1', [{ status: 400, error: `'max_tokens' or 'max_completion_tokens' is too large: 100` }])
   await expect(ask()).rejects.toMatchObject({ code: 'refused' })
-  expect(server.requests).toHaveLength(3)
+  expect(server.requests).toHaveLength(4)
 })
 
 describe('a bearer token', () => {

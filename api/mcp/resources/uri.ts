@@ -52,8 +52,11 @@ export function parseUri(uri: string): Address | null {
   return second === 'firings' && third === undefined ? { kind: 'firings', project: first } : null
 }
 
+/** A label and a value of the longest there are, each of their bytes as a code. */
+const URI_MAX = 8_192
+
 function decoded(uri: string): string[] {
-  if (!uri.startsWith('svc://')) return []
+  if (!uri.startsWith('svc://') || uri.length > URI_MAX) return []
   try {
     const parts = uri.slice('svc://'.length).split('/').map(decodeURIComponent)
     return parts.every((one) => one !== '') ? parts : []

@@ -16,7 +16,7 @@ export const holdProject = defineTool<ToolHoldProject, ToolHoldProjectResult>({
   name: 'hold_project',
   title: 'Hold a project',
   description:
-    'Takes a project for your crew, so that people and other agents see that it is being worked on. Refused while another holds it. Hand it back with finish_project, or with release_project when you stop before the work is done.',
+    'Takes a project for your crew, so that others see that it is being worked on. finish_project or release_project hands it back.',
   scope: 'admin',
   ofProject: false,
   hints: adds(),
@@ -30,8 +30,7 @@ export const holdProject = defineTool<ToolHoldProject, ToolHoldProjectResult>({
 export const releaseProject = defineTool<ToolReleaseProject, ToolReleaseProjectResult>({
   name: 'release_project',
   title: 'Release a project',
-  description:
-    'Hands back a project that a crew or a person holds, so that others may take it. Use it when you stop before the work is done; finish_project when it is done.',
+  description: 'Hands back a project that is held, where the work is not done; else finish_project.',
   scope: 'admin',
   ofProject: false,
   hints: adds({ idempotentHint: true }),
@@ -46,7 +45,7 @@ export const finishProject = defineTool<ToolFinishProject, ToolFinishProjectResu
   name: 'finish_project',
   title: 'Finish work on a project',
   description:
-    'Ends work on a project: releases it where it is held, and records your words (what was done, what is left) as a finding of the project, for the next who comes. It works for a project that nobody holds, too.',
+    'Ends work on a project: releases it where it is held, and records your words as a finding for the next.',
   scope: 'admin',
   ofProject: false,
   hints: adds(),

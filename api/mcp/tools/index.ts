@@ -11,7 +11,7 @@ import { acknowledgeIncident, getIncident, handleIncident, listIncidents } from 
 import { changed, document, series, trace } from './look.ts'
 import { getPart } from './parts.ts'
 import { joinProject, leaveProject, listProjects, projectTimeline } from './projects.ts'
-import { applyChange, getProposal, proposeChange, withdrawProposal } from './proposals.ts'
+import { applyChange, getProposal, proposeChange, undoChange, withdrawProposal } from './proposals.ts'
 import { read } from './read.ts'
 import { remember } from './remember.ts'
 import { getRun, listRuns } from './runs.ts'
@@ -69,4 +69,5 @@ export const tools: readonly Tool[] = [
   getProposal,
   withdrawProposal,
   applyChange,
+  undoChange,
 ]

@@ -1,6 +1,6 @@
 /** The tool get_part: what is declared, in the form in which a change of it is proposed. */
 import { specSchema } from '../../../schemas/tools.ts'
-import type { ToolGetPart, ToolGetPartResult } from '../../../schemas/types.ts'
+import type { Project, ToolGetPart, ToolGetPartResult } from '../../../schemas/types.ts'
 import type { Call } from '../../client/call.ts'
 import * as calls from '../../client/calls.ts'
 import type { Caller } from '../daemon.ts'
@@ -29,13 +29,13 @@ const ONE: Record<Kind, Call<Named, Named>> = {
 }
 
 const WIRING =
-  'A project takes patch alone: wakes and handoffs as whole lists, as get_part with its name shows them, or by name, which leaves the others as they are: {"wakes":{"<trigger>":{"<agent>":{"enabled":true}}}}. A new part joins a project by the project of its put.'
+  'A project takes patch alone: wakes and handoffs as whole lists, as get_part with its name shows them, or by name, which leaves the others as they are: {"wakes":{"<trigger>":{"<agent>":{"enabled":true}}}}. uses are its parts: {"uses":{"agent":{"<agent>":{}}}} takes one in, null in place of {} takes it out, once no wake or handoff of the project names it; both in one change move it to another project. A new part joins a project by the project of its put.'
 
 export const getPart = defineTool<ToolGetPart, ToolGetPartResult>({
   name: 'get_part',
   title: 'Look at what is declared',
   description:
-    'The spec of one source, trigger, agent, MCP server or entity, or the wiring of a project, as propose_change takes it. Without a name: the names, and the JSON Schema of a spec. Skills are {description, body}.',
+    'The spec of one source, trigger, agent, MCP server or entity, or the parts and wiring of a project, as propose_change takes it. Without a name: the names, and the JSON Schema of a spec. Skills are {description, body}.',
   scope: 'read',
   ofProject: false,
   hints: READS,
@@ -59,12 +59,21 @@ async function namesOf(kind: ToolGetPart['kind'], context: Context): Promise<str
   return all.map(({ name }) => name)
 }
 
+/** The parts of a project by kind and name, as a change of them is written. */
+function usesOf(objects: Project['objects']): Record<string, Record<string, object>> {
+  const uses: Record<string, Record<string, object>> = {}
+  for (const { kind, name, missing } of objects) if (!missing) uses[kind] = { ...uses[kind], [name]: {} }
+  return uses
+}
+
 /** Of what the daemon tells, what is declared. @throws DaemonError not_found */
 async function specOf(kind: ToolGetPart['kind'], name: string, context: Context): Promise<object> {
   const { daemon, signal } = context
   if (kind === 'project') {
     const { id } = await projectOf(name, context)
-    return daemon.ask(calls.getWiring, { id }, signal)
+    // It is for keys of the instance, which see the whole of a project.
+    const { objects, wiring } = (await daemon.ask(calls.getProject, { id }, signal)) as Project
+    return { uses: usesOf(objects), ...wiring }
   }
   const told = await daemon.ask(ONE[kind], { name }, signal)
   const declared = Object.keys(specSchema(kind).properties)

@@ -21,7 +21,7 @@ import { markText } from './findings.ts'
 export const listProjects = defineTool<ToolListProjects, ToolListProjectsResult>({
   name: 'list_projects',
   title: 'List projects',
-  description: 'Projects with their goal, state, sources, triggers and skills, and who holds each.',
+  description: 'Projects with their goal, state and parts, and who holds each.',
   scope: 'read',
   ofProject: true,
   hints: READS,
@@ -29,7 +29,7 @@ export const listProjects = defineTool<ToolListProjects, ToolListProjectsResult>
     const page = pageOf((await fetchProjects(context)).map(shown), cursor)
     const lines = page.entries.map(
       (one) =>
-        `${one.name} (${one.id}, ${one.status}${one.held_by ? `, held by a ${one.held_by}` : ''}): ${one.goal || 'no goal'}; sources ${one.sources.join(', ') || 'none'}; triggers ${one.triggers.join(', ') || 'none'}; skills ${one.skills.join(', ') || 'none'}`,
+        `${one.name} (${one.id}, ${one.status}${one.held_by ? `, held by a ${one.held_by}` : ''}): ${one.goal || 'no goal'}; sources ${one.sources.join(', ') || 'none'}; triggers ${one.triggers.join(', ') || 'none'};${one.agents.length ? ` agents ${one.agents.join(', ')};` : ''} skills ${one.skills.join(', ') || 'none'}`,
     )
     return {
       text: (lines.join('\n') || 'no projects') + more(page.next_cursor),

@@ -1,6 +1,7 @@
 /** The tools that change what is declared: propose it to a person, or with scope admin apply it. */
 import type {
   ChangePlan,
+  ChangeSet,
   Proposal,
   ToolApplyChange,
   ToolApplyChangeResult,
@@ -8,11 +9,13 @@ import type {
   ToolGetProposalResult,
   ToolProposeChange,
   ToolProposeChangeResult,
+  ToolUndoChange,
+  ToolUndoChangeResult,
   ToolWithdrawProposal,
   ToolWithdrawProposalResult,
 } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { PAGE_TOKENS, tokensOf } from '../paging.ts'
+import { cutTo, PAGE_TOKENS, pageOf, tokensOf } from '../paging.ts'
 import { adds, type Context, defineTool, READS } from '../tool.ts'
 
 type Shown = ToolProposeChangeResult
@@ -66,7 +69,7 @@ export const applyChange = defineTool<ToolApplyChange, ToolApplyChangeResult>({
   name: 'apply_change',
   title: 'Apply a change',
   description:
-    'Writes operations as propose_change takes them, now, as one change-set that can be undone. Only where a person asked for just this: else propose_change, or dry_run, which does the same.',
+    'Writes operations as propose_change takes them, now, as one change-set; undo_change takes it back. Only where a person asked for just this: else propose_change.',
   scope: 'admin',
   ofProject: false,
   hints: adds({ destructiveHint: true }),
@@ -89,6 +92,49 @@ export const applyChange = defineTool<ToolApplyChange, ToolApplyChangeResult>({
     }
   },
 })
+
+export const undoChange = defineTool<ToolUndoChange, ToolUndoChangeResult>({
+  name: 'undo_change',
+  title: 'Undo a change',
+  description: 'Takes back a change-set by a new one; later changes stay. Absent: lists the newest.',
+  scope: 'admin',
+  ofProject: false,
+  hints: adds({ destructiveHint: true }),
+  async run({ change_set: id }, { daemon, signal }) {
+    if (id === undefined) {
+      const { change_sets: newest } = await daemon.ask(calls.listChangeSets, { limit: NEWEST }, signal)
+      const { entries } = pageOf(newest.map(listedChange), undefined)
+      const lines = entries.map(
+        (one) =>
+          `${one.change_set} ${one.at} by ${one.actor}: ${one.summary}${one.undone_by === null ? '' : ` (undone by ${one.undone_by})`}`,
+      )
+      return {
+        text: lines.join('\n') || 'nothing was changed yet',
+        content: { change_set: null, changes: [], more: 0, newest: entries },
+      }
+    }
+    const { change_set, plan } = await daemon.ask(calls.undoChangeSet, { id, body: {} }, signal)
+    const fitted = withinBudget(plan)
+    const done = change_set === null ? 'nothing changed' : `undone by change-set ${change_set}`
+    return {
+      text: `change-set ${id}: ${done}\n${listText(fitted)}`.trim(),
+      content: { change_set, ...fitted, newest: [] },
+    }
+  },
+})
+
+const NEWEST = 20
+
+const listedChange = ({ id, at, actor, summary, undone_by }: ChangeSet) => ({
+  change_set: id,
+  at,
+  actor,
+  summary: cutTo(summary, SUMMARY_TOKENS).text,
+  undone_by,
+})
+
+/** Of one in a list. */
+const SUMMARY_TOKENS = 100
 
 /** Plans a change and keeps it for a person. @throws DaemonError */
 export async function propose(change: ToolProposeChange, { daemon, signal }: Context): Promise<Shown> {

@@ -1,4 +1,5 @@
 /** The tools that make sources. */
+import { didYouMean } from '../../../schemas/near-names.ts'
 import type {
   ToolCreateSource,
   ToolCreateSourceResult,
@@ -45,7 +46,10 @@ export const listConnectors = defineTool<ToolListConnectors, ToolListConnectorsR
         })),
       }))
     if (name !== undefined && connectors.length === 0)
-      throw new ToolError(`there is no connector ${name}; call without name to list them`, 'name')
+      throw new ToolError(
+        `there is no connector ${name}${didYouMean(name, Object.keys(all))}; call without name to list them`,
+        'name',
+      )
     const page = pageOf(connectors, cursor)
     const lines = page.entries.map(
       (one) =>
@@ -62,7 +66,7 @@ export const discoverDocker = defineTool<ToolDiscoverDocker, ToolDiscoverDockerR
   name: 'discover_docker',
   title: 'Scan local containers',
   description:
-    'Looks at the containers beside the daemon and proposes a source for each service. It saves nothing: show the person what was found, and call create_source with those they choose.',
+    'Looks at the containers beside the daemon and proposes a source for each service. It saves nothing: create_source makes those that a person chooses.',
   scope: 'admin',
   ofProject: false,
   hints: LOOKS_OUTSIDE,

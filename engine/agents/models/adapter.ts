@@ -49,6 +49,8 @@ export interface Means {
   onBytes(): void
   /** A piece of the reply is there; `text` is empty where it is no text. */
   onPiece(text: string): void
+  /** What there was of its text is none: it is told anew. */
+  onVoid(): void
 }
 
 export interface Adapter {

@@ -59,20 +59,35 @@ interface Manner {
   isOther?: true
 }
 
-/** Asks once more in another manner, where one is refused by its name. */
+/** Asks once more in another manner, where one is refused by its name; from then on in that one. */
 async function answerOf(client: OpenAI, provider: Provider, request: WireRequest): Promise<Response> {
-  let manner: Manner = {
+  const place = `${provider.baseUrl ?? ''} ${provider.id} ${request.model}`
+  let manner = taken.get(place) ?? {
     own: provider.id,
     room: provider.kind === 'providerb' ? 'max_completion_tokens' : 'max_tokens',
   }
   for (;;)
     try {
-      return await client.chat.completions.create(paramsOf(request, manner)).asResponse()
+      const response = await client.chat.completions.create(paramsOf(request, manner)).asResponse()
+      const { own, room } = manner
+      if (manner.isOther || own === null) remember(place, { own, room })
+      return response
     } catch (error) {
       const other = otherwise(manner, error)
       if (!other) throw error
       manner = other
     }
+}
+
+/** The manner that endpoints took where they refuse the first one, by their address and model. */
+const taken = new Map<string, Manner>()
+const PLACES_MAX = 200
+
+function remember(place: string, manner: Manner): void {
+  taken.delete(place)
+  taken.set(place, manner)
+  const [oldest] = taken.keys()
+  if (taken.size > PLACES_MAX && oldest !== undefined) taken.delete(oldest)
 }
 
 const BESIDE = /reasoning_content|reasoning_details|extra_content/
@@ -99,12 +114,72 @@ function clientOf(provider: Provider, means: Means): OpenAI {
     organization: null,
     project: null,
     webhookSecret: null,
-    fetch: guardedFetch(means, provider.credential, null),
+    fetch: readableErrors(guardedFetch(means, provider.credential, null)),
     maxRetries: 0,
     timeout: CLIENT_MS,
     logLevel: 'off',
   })
 }
+
+/*
+ * The client reads an error by the word `error` of an object alone. Gemini answers with a list of one, vLLM and Mistral
+ * without that word: what they say would be lost, be it that the conversation is too long.
+ */
+
+/** Answers that are errors, in the form of the format. */
+function readableErrors(ask: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await ask(input, init)
+    const { status, statusText } = response
+    if (response.ok || status < 400) return response
+    // As the client does with a body that breaks off.
+    const text = await response.text().catch((error: Error) => error.message)
+    const headers = new Headers(response.headers)
+    const error = errorIn(text)
+    if (!error) return new Response(text, { status, statusText, headers })
+    const waits = !headers.has('retry-after') && delayIn(error)
+    if (waits) headers.set('retry-after', waits)
+    const code = isOfTheDay(error) ? { code: 'insufficient_quota' } : {}
+    return new Response(JSON.stringify({ error: { ...error, ...code } }), { status, statusText, headers })
+  }
+}
+
+/** @returns null: it is written as the format has it, or is no object */
+function errorIn(text: string): Record<string, unknown> | null {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    // The client shows it as it is.
+    return null
+  }
+  const [first] = Array.isArray(body) ? body : [body]
+  if (!isObject(first)) return null
+  if (isObject(first.error)) return first.error
+  if (first.error) return null
+  const inner: unknown = Array.isArray(first.errors) ? first.errors[0] : first.detail
+  const message = [first.message, inner, isObject(inner) ? inner.message : null].find(
+    (one) => typeof one === 'string' && one !== '',
+  )
+  return message === undefined ? null : { ...first, message }
+}
+
+const detailsOf = ({ details }: Record<string, unknown>): Record<string, unknown>[] =>
+  Array.isArray(details) ? details.filter(isObject) : []
+
+/** Seconds to wait, as Google's RetryInfo has them; null: it says none. */
+function delayIn(error: Record<string, unknown>): string | null {
+  const delay = detailsOf(error).find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay
+  return /^(\d+(\.\d+)?)s$/.exec(String(delay))?.[1] ?? null
+}
+
+/** A quota of Google's that no wait of minutes gives back. */
+const isOfTheDay = (error: Record<string, unknown>): boolean =>
+  detailsOf(error).some(
+    ({ violations }) =>
+      Array.isArray(violations) &&
+      violations.some((one) => isObject(one) && /PerDay/.test(String(one.quotaId))),
+  )
 
 function paramsOf(request: WireRequest, { own, room }: Manner): Params {
   const { model, system, tools, choice, maxTokens } = request
@@ -248,15 +323,18 @@ function withBeside(
 
 /**
  * The text of a reply, without what was thought before it where its server leaves that in, between `<think>` and `</think>`,
- * as many do that serve open models themselves.
+ * as many do that serve open models themselves. Of models that are made to begin with a thought only its end is there:
+ * whether there is one is known when it comes, and what was told until then is taken back.
  */
 class Spoken {
-  private readonly whole = boundedText()
+  private whole = boundedText()
   private at: 'start' | 'thinking' | 'after' | 'said' = 'start'
   /** What is not known yet to be said. */
   private held = ''
+  /** Characters of what was said that hold no end of a thought; null: none is looked for any more. */
+  private looked: number | null = 0
 
-  constructor(private readonly tell: (piece: string) => void) {}
+  constructor(private readonly means: Pick<Means, 'onPiece' | 'onVoid'>) {}
 
   get text(): string {
     return this.whole.text
@@ -264,7 +342,7 @@ class Spoken {
 
   add(piece: string): void {
     const text = this.at === 'said' ? piece : this.saidOf(piece)
-    if (text === null) this.tell('')
+    if (text === null) this.means.onPiece('')
     else this.say(text)
   }
 
@@ -276,6 +354,7 @@ class Spoken {
       if (OPENING.startsWith(begun)) return null
       if (!begun.startsWith(OPENING)) return this.held
       this.at = 'thinking'
+      this.looked = null
     }
     if (this.at === 'thinking') {
       const end = this.held.indexOf(CLOSING)
@@ -289,12 +368,35 @@ class Spoken {
   /** Nothing more comes. */
   end(): void {
     if (this.at === 'start' && this.held !== '') this.say(this.held)
+    this.leaveOutThought(true)
   }
 
   private say(text: string): void {
     this.at = 'said'
     this.whole.add(text)
-    this.tell(text)
+    this.means.onPiece(text)
+    this.leaveOutThought(false)
+  }
+
+  /** A thought without its beginning ends with its line; a tag within a sentence is only named. */
+  private leaveOutThought(isAll: boolean): void {
+    if (this.looked === null) return
+    const { text } = this
+    const end = text.indexOf(CLOSING, this.looked)
+    if (end < 0) {
+      this.looked = Math.max(0, text.length - CLOSING.length)
+      return
+    }
+    const rest = text.slice(end + CLOSING.length)
+    if (!isAll && !/\S|\n/.test(rest)) return
+    this.looked = null
+    if (text.lastIndexOf(OPENING, end) >= 0 || !/^[^\S\n]*(\n|$)/.test(rest)) return
+    this.whole = boundedText()
+    this.means.onVoid()
+    this.held = rest
+    this.at = 'after'
+    const said = rest.trimStart()
+    if (said !== '') this.say(said)
   }
 }
 
@@ -319,7 +421,7 @@ async function read(
   means: Means,
 ): Promise<WireReply> {
   const stream = Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(response, new AbortController(), client)
-  const spoken = new Spoken((piece) => means.onPiece(piece))
+  const spoken = new Spoken(means)
   const growing: Growing[] = []
   const last = new Map<number, Growing>()
   const beside = new GrowingBeside()
@@ -410,7 +512,7 @@ function replyOf(
   const choice: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined
   const message = isObject(choice) ? choice.message : undefined
   if (!isObject(choice) || !isObject(message)) throw new BadReply('the reply has no message')
-  const spoken = new Spoken(() => {})
+  const spoken = new Spoken({ onPiece() {}, onVoid() {} })
   spoken.add(contentIn(message.content ?? message.refusal))
   spoken.end()
   const { text } = spoken

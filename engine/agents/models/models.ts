@@ -107,7 +107,13 @@ async function listOf(options: ModelsOptions, provider: Provider): Promise<strin
     const { http } = options
     const nothing = () => {}
     return await trial.race(
-      adapter.list(provider, { http, signal: trial.signal, onBytes: nothing, onPiece: nothing }),
+      adapter.list(provider, {
+        http,
+        signal: trial.signal,
+        onBytes: nothing,
+        onPiece: nothing,
+        onVoid: nothing,
+      }),
     )
   } catch (error) {
     throw bound.fault(provider) ?? failureOf(error, provider, options.clock.now()).fault
@@ -257,6 +263,7 @@ async function callUntil(
         firstTokenMs ??= clock.now() - startedAt
         told.text(text)
       },
+      onVoid: () => void (trial.signal.aborted || told.again()),
     }
     // Another model may be allowed less than the one it stands in for.
     const maxTokens = Math.min(request.maxTokens, outputBoundOf(model))

@@ -4,6 +4,7 @@
  * stops in the middle goes on from there; an external call that was begun is not made twice.
  */
 import type { CheckedClaim, ReadRequest } from '../../../schemas/types.ts'
+import { isObject } from '../../model/merge.ts'
 import { iso } from '../../model/units.ts'
 import { checkClaims } from '../finding-queries.ts'
 import { AT_ONCE, type Choice, type LoopParts, type Policy, runLoop, stepAt } from '../loop.ts'
@@ -418,10 +419,11 @@ class Answering {
             reason: 'this is practice: a tool that may change things is not called',
           } as const)
         : decide(external, call.arguments, run.definition.tools ?? [], true)
-    if (!decision.allowed) {
-      const data = { call, reason: `refused: ${decision.reason}` }
-      return { n, kind: 'refused', round, at, ms: parts.clock.now() - at, data }
-    }
+    // A server that passes over what it does not know would do it without any argument.
+    const unread = takesArguments(external) ? null : unreadArguments(call)
+    const reason = decision.allowed ? unread : `refused: ${decision.reason}`
+    if (reason !== null)
+      return { n, kind: 'refused', round, at, ms: parts.clock.now() - at, data: { call, reason } }
     return { n, kind: 'tool', round, at, ms: null, data: { call, server: external.server } }
   }
 
@@ -470,6 +472,12 @@ class Answering {
     this.unwritten = []
     return result
   }
+}
+
+/** Whether a tool has an argument of that very name, so that text in it is no sign of a call that cannot be read. */
+function takesArguments({ input }: ExternalTool): boolean {
+  const { properties } = input as { properties?: unknown }
+  return isObject(properties) && Object.hasOwn(properties, 'arguments')
 }
 
 /* What a run asks for, to be shown first: the brief, or the timeline of its entity alone. */

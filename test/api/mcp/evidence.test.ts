@@ -127,8 +127,12 @@ describe('changes', () => {
     await svc.post('/api/agents/builtin', { name: 'digger', prompt: 'Dig.', project })
     const patch = (spec: Fields) =>
       call(client, 'apply_change', { operations: [{ op: 'patch', kind: 'project', name: 'Shop', spec }] })
-    const wiring = async () =>
-      JSON.parse((await use('get_part', { kind: 'project', name: 'Shop' })).text) as Fields
+    const wiring = async () => {
+      const { text } = await use('get_part', { kind: 'project', name: 'Shop' })
+      const { uses, ...rest } = JSON.parse(text) as Fields
+      expect(uses).toMatchObject({ agent: { digger: {}, looker: {} }, trigger: { any: {} } })
+      return rest
+    }
     const whole = {
       wakes: [{ trigger: 'any', agent: 'looker', enabled: true }],
       handoffs: [{ agent: 'looker', verdict: 'dig', to: 'digger', cooldown: '1h' }],

@@ -95,3 +95,27 @@ it('an admin proposes with dry_run, too, and writes without', async () => {
   const made = await called(root, 'create_source', { ...CI, name: 'cd', dry_run: false })
   expect(made.content).toMatchObject({ proposal_id: null, change_set: expect.any(Number) })
 })
+
+it('moves a part to another project, as get_part says', async () => {
+  await svc.post('/api/projects', { template: 'custom', name: 'Yard', objects: [] })
+  const put = { op: 'put', kind: 'agent', name: 'mover', project: 'Shop', spec: { prompt: 'Look.' } }
+  await called(root, 'apply_change', { operations: [put] })
+  const uses = async (name: string) => {
+    const { text } = await called(root, 'get_part', { kind: 'project', name })
+    return (JSON.parse(text) as { uses: Record<string, object> }).uses.agent ?? {}
+  }
+  expect(await uses('Shop')).toHaveProperty('mover')
+  expect((await called(root, 'list_projects')).text).toMatch(/^Shop .*; agents .*mover/m)
+  expect((await called(root, 'get_part', { kind: 'project' })).text).toContain(
+    '{"uses":{"agent":{"<agent>":{}}}}',
+  )
+  const part = (name: string, mover: object | null) => ({
+    ...{ op: 'patch', kind: 'project', name },
+    spec: { uses: { agent: { mover } } },
+  })
+  await called(root, 'apply_change', { operations: [part('Shop', null), part('Yard', {})] })
+  expect([await uses('Shop'), await uses('Yard')]).toEqual([
+    expect.not.objectContaining({ mover: {} }),
+    { mover: {} },
+  ])
+})

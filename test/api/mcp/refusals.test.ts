@@ -85,6 +85,18 @@ describe('a call that cannot be done', () => {
       { selector: { service: 'a' }, window: '1h', from: '2026-11-20T00:00:00Z' },
       'window',
     ],
+    [
+      'there is no such connector',
+      'list_connectors',
+      { name: 'postgre' },
+      'there is no connector postgre (did you mean postgres?)',
+    ],
+    [
+      'no trigger has the name',
+      'wait_for_firing',
+      { trigger: 'ayn', timeout_seconds: 0 },
+      'no trigger is named ayn (did you mean any?)',
+    ],
     ['nothing has that id', 'get_event', { id: 'evt_999999' }, 'evt_999999'],
     [
       'the project is not known',
@@ -108,6 +120,17 @@ describe('a call that cannot be done', () => {
   it('lists arguments only where one is not known or missing', async () => {
     const { text } = await call(client, 'read', { selector: { service: 'a' }, limit: 5000 })
     expect(text).toBe('limit must be at most 1000')
+  })
+
+  it('repeats no more of what was sent than shows which it was', async () => {
+    const long = 'a'.repeat(20_000)
+    const { text } = await call(client, 'read', { sources: [long], window: '1h' })
+    expect(text).toBe(`no source is named ${'a'.repeat(200)}…`)
+    for (const uri of [`svc://skill/${long}`, `svc://skill/${'a'.repeat(5_000)}`, `svc://incident/${long}`]) {
+      const refused = await client.readResource({ uri }).catch((error: Error) => error)
+      expect(refused).toMatchObject({ code: -32602 })
+      expect((refused as Error).message.length).toBeLessThan(400)
+    }
   })
 
   it('is none for a time without seconds', async () => {

@@ -282,7 +282,8 @@ describe('the tools', () => {
     expect((await use('get_part', { kind: 'trigger' })).text).toMatch(/^any\n\{"type":"object".*"cooldown"/)
     const { content } = await use('get_part', { kind: 'trigger', name: 'any' })
     expect(JSON.parse(String(content.text))).toMatchObject({ sources: ['web'], cooldown: '1s' })
-    expect((await use('get_part', { kind: 'project', name: 'Shop' })).text).toBe('{"wakes":[],"handoffs":[]}')
+    const { text: shop } = await use('get_part', { kind: 'project', name: 'Shop' })
+    expect(shop).toMatch(/^{"uses":{"skill":{"\w+":{}}},"wakes":\[\],"handoffs":\[\]}$/)
     const slower = { op: 'patch', kind: 'trigger', name: 'any', spec: { cooldown: '1m' } }
     const proposed = await use('propose_change', { operations: [slower], why: 'too noisy' })
     expect(proposed.text).toContain('update trigger any: /cooldown')
@@ -297,6 +298,14 @@ describe('the tools', () => {
       why: 'too noisy',
     })
     expect((await use('apply_change', { operations: [slower] })).text).toBe('nothing changed')
+    const newest = await use('undo_change')
+    expect(newest.text).toMatch(new RegExp(`^${applied.change_set} .* by .*: trigger any: cooldown\\n`))
+    const undone = await use('undo_change', { change_set: applied.change_set })
+    expect(undone.text).toBe(
+      `change-set ${applied.change_set}: undone by change-set ${undone.content.change_set}\nupdate trigger any: /cooldown`,
+    )
+    expect(await svc.get('/api/triggers/any')).toMatchObject({ cooldown: '1s' })
+    expect((await use('undo_change')).text).toContain(`(undone by ${undone.content.change_set})`)
   })
 
   it('discover an upstream, within a budget', async () => {

@@ -273,6 +273,19 @@ describe('why', () => {
     ])
   })
 
+  it('of a trigger that watches other sources it says which, and of none that name which was meant', async () => {
+    const world = await openFile()
+    await world.trigger({ condition: { event: 'any' } })
+    const id = await one(world.post(error, { source: 'web' }))
+    await expect(world.engine.why(id, 't')).rejects.toThrow(
+      `trigger t looks at no event of web, as ${id} is: it watches app`,
+    )
+    await world.trigger({ name: 'checkout', condition: { event: 'any' } })
+    await expect(world.engine.why(id, 'chekout')).rejects.toThrow(
+      'no trigger is named chekout (did you mean checkout?)',
+    )
+  })
+
   it('an exception is a record, and the event is stored', async () => {
     const world = await openFile()
     await world.trigger({ condition: { event: 'any' }, filters: [{ field: 'msg', op: 'regex', value: 'a' }] })

@@ -248,6 +248,37 @@ describe('text that tells a model what to do', () => {
     expect(refused!.result).toMatch(/^tool error: <<<data (\w+)\n.*window.*\ndata \1>>>$/)
   })
 
+  it('calls no tool of an MCP server with arguments that cannot be read', async () => {
+    const mcp = await startMcpServer([
+      { name: 'restart', annotations: { readOnlyHint: true } },
+      {
+        name: 'shell',
+        annotations: { readOnlyHint: true },
+        inputSchema: { type: 'object', properties: { arguments: { type: 'string' } } },
+      },
+    ])
+    try {
+      const { agent, models, post, settled, run, engine } = await open()
+      await engine.createMcpServer({ name: 'tools', url: mcp.url }, BY)
+      await agent({ name: 'first-look', trigger: 't', model: 'm1', mcp_servers: ['tools'] })
+      const calls = [
+        { name: 'tools__restart', arguments: '{"service": "check' },
+        { name: 'tools__shell', arguments: { arguments: '-la' } },
+      ]
+      models.reply('m1', [{ calls }, conclude()])
+      await post(error)
+      const [done] = await settled()
+      expect(stepsOf(await run(done!.id), 'refused')).toMatchObject([
+        {
+          reason: expect.stringMatching(/^the arguments of tools__restart are no JSON object, so/) as unknown,
+        },
+      ])
+      expect(mcp.calls).toEqual([{ tool: 'shell', args: { arguments: '-la' } }])
+    } finally {
+      await mcp.close()
+    }
+  })
+
   it('calls a writing tool of an MCP server only as the agent allows', async () => {
     const mcp = await startMcpServer([
       { name: 'look', annotations: { readOnlyHint: true }, answer: () => 'all is well' },
