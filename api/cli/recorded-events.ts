@@ -8,7 +8,7 @@ import type { RecordedEvents } from '../../engine/local.ts'
 import { systemWords } from '../../schemas/plain-words.ts'
 import type { ExportedEvent } from '../../schemas/types.ts'
 import { CliError, EXIT } from './exit.ts'
-import { placeOf, readBytes, STANDARD, shownFile } from './files.ts'
+import { partOf, placeOf, readBytes, STANDARD, shownFile } from './files.ts'
 import type { Io } from './terminal.ts'
 
 /** Of this form; a later one that reads otherwise counts up. */
@@ -42,10 +42,15 @@ export class EventsFile {
     private readonly file: string,
   ) {
     const place = file === STANDARD ? null : placeOf(file)
-    this.beside = place === null ? null : { part: `${place}.part`, place }
+    this.beside = place === null ? null : { part: partOf(place), place }
     this.packer = file === STANDARD ? null : packerOf(file)
+    // What lies there goes first: a link that somebody put there would be followed.
+    if (this.beside) rmSync(this.beside.part, { force: true })
     this.written = this.packer
-      ? pipeline(this.packer, createWriteStream(this.beside?.part ?? file))
+      ? pipeline(
+          this.packer,
+          this.beside ? createWriteStream(this.beside.part, { flags: 'wx' }) : createWriteStream(file),
+        )
       : Promise.resolve()
     // Told where it is waited for.
     this.written.catch(() => undefined)
