@@ -109,10 +109,9 @@ export function checkFile(
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
     const found = error.extra.problems ?? [{ ...locate([]), path: '', message: error.message }]
-    const others = warnings.filter(
-      (one) => !found.some((of) => of.line === one.line && of.column === one.column),
-    )
-    return { ...nothing, warnings: others, problems: bounded([...early, ...found]) }
+    const isAlone = (one: CatalogProblem) =>
+      !found.some((of) => of.line === one.line && of.column === one.column)
+    return { ...nothing, warnings: warnings.filter(isAlone), problems: bounded([...early, ...found]) }
   }
 }
 
@@ -125,10 +124,11 @@ function withOwnership(
 ): ChangePlan {
   const isTold = (kind: ChangeKind, part: string) =>
     plan.changes.some(
-      ({ kind: of, name, action, renamed_from: was }) =>
+      ({ kind: of, name, action, renamed_from: was, fields }) =>
         of === kind &&
         ((name === part && (action === 'create' || action === 'delete' || was !== undefined)) ||
-          was === part),
+          was === part ||
+          fields?.some(({ path, from }) => path === '/name' && from === part)),
     )
   const isThere = (kind: ChangeKind, part: string) =>
     kind === 'project'
