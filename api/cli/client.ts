@@ -4,6 +4,7 @@
  */
 import type { MergeConflict } from '../../schemas/types.ts'
 import { type Call, type Given, requestOf } from '../client/call.ts'
+import * as calls from '../client/calls.ts'
 import { IN_LINES, type Progress, readLines } from '../client/lines.ts'
 import { version } from '../version.ts'
 import type { Target } from './credentials.ts'
@@ -104,6 +105,18 @@ export class Client {
         `interrupted, but the daemon could not be reached: ${(error as Error).message}`,
         EXIT.interrupted,
       )
+    }
+  }
+
+  /** The version that the daemon says it is, to anybody; null: it does not say. */
+  async versionThere(): Promise<string | null> {
+    try {
+      const response = await this.send(calls.getHealth, [], AbortSignal.timeout(CANCEL_MS))
+      const { version: said } = problemOf(await response.text())
+      return typeof said === 'string' ? said : null
+    } catch {
+      // What is told is why the command failed; that the daemon went meanwhile is not it.
+      return null
     }
   }
 

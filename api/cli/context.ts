@@ -1,8 +1,9 @@
 /** What the client commands share: their connection options and the HTTP client made of them. */
 import { Command, Option } from 'commander'
+import { version } from '../version.ts'
 import { Client } from './client.ts'
 import { type ClientFlags, resolveTarget } from './credentials.ts'
-import type { Io } from './terminal.ts'
+import { escapeLine, type Io } from './terminal.ts'
 
 export interface JsonFlag {
   json?: boolean
@@ -37,7 +38,19 @@ export function addDaemonOptions(command: Command): Command {
     )
 }
 
+const clients = new WeakMap<Io, Client>()
+
 /** The HTTP client for the daemon that flags and environment name. */
 export function clientOf(io: Io, flags: ClientFlags): Client {
-  return new Client(resolveTarget(flags, io.env), io)
+  const client = new Client(resolveTarget(flags, io.env), io)
+  clients.set(io, client)
+  return client
+}
+
+/** That the daemon which was asked last is of another version than this command; null: it is not, or is not known. */
+export async function otherVersion(io: Io): Promise<string | null> {
+  const client = clients.get(io)
+  const daemon = await client?.versionThere()
+  if (!daemon || daemon === version) return null
+  return `the daemon at ${client!.target.url} is svc ${escapeLine(daemon)} and this command svc ${version}: use the command of the daemon's version, or bring the daemon to this one`
 }

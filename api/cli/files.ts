@@ -2,10 +2,13 @@
 import {
   closeSync,
   existsSync,
+  fchmodSync,
+  fchownSync,
   mkdirSync,
   openSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -62,23 +65,66 @@ export const readPrompt = async (io: Io, file: string): Promise<string> =>
 /** What a file is called in sentences. */
 export const shownFile = (file: string): string => (file === STANDARD ? 'standard input' : file)
 
-/** @throws CliError 74 when it cannot be written. */
+/** All of it or nothing. @throws CliError 74 when it cannot be written. */
 export function writeText(io: Io, file: string, text: string): void {
   try {
     if (file === STANDARD) printText(io, text)
-    else writeFileSync(file, text)
+    else writeWhole(file, text)
   } catch (error) {
     throw cannotWrite(file, error)
   }
 }
 
-/** Writes a file; makes its folder first if it is missing. @throws CliError 74 when the file cannot be written. */
+/** Writes a file, all of it or nothing; makes its folder first if it is missing. @throws CliError 74 when the file cannot be written. */
 export function writeInFolder(file: string, data: string | Uint8Array): void {
   try {
     makeFolders(dirname(file))
-    writeFileSync(file, data)
+    writeWhole(file, data)
   } catch (error) {
     throw cannotWrite(file, error)
+  }
+}
+
+/** What a file is called until all of it is there. */
+export const partOf = (place: string): string => `${place}.part`
+
+/** Why nothing is put in the place of a file though the file itself may be written: rights, a mount, a name that is long. */
+const IN_PLACE: readonly unknown[] = ['EACCES', 'EPERM', 'EBUSY', 'EXDEV', 'EROFS', 'ENAMETOOLONG']
+
+/**
+ * Writes beside the file, and puts that in its place: a catalog that is laid out, or exported over, is what it was
+ * where the disk has no room for it.
+ * @throws the system's error
+ */
+function writeWhole(file: string, data: string | Uint8Array): void {
+  const place = placeOf(file)
+  if (place === null) {
+    writeFileSync(file, data)
+    return
+  }
+  try {
+    writePart(place, data)
+    renameSync(partOf(place), place)
+  } catch (error) {
+    rmSync(partOf(place), { force: true })
+    if (!IN_PLACE.includes((error as NodeJS.ErrnoException).code)) throw error
+    writeFileSync(file, data)
+  }
+}
+
+/** As open to others as what it takes the place of. What lies there goes first: a link would be followed. */
+function writePart(place: string, data: string | Uint8Array): void {
+  const there = statSync(place, { throwIfNoEntry: false })
+  rmSync(partOf(place), { force: true })
+  const part = openSync(partOf(place), 'wx')
+  try {
+    writeFileSync(part, data)
+    if (!there) return
+    const { uid, gid } = statSync(partOf(place))
+    if (uid !== there.uid || gid !== there.gid) fchownSync(part, there.uid, there.gid)
+    fchmodSync(part, there.mode)
+  } finally {
+    closeSync(part)
   }
 }
 

@@ -40,7 +40,7 @@ import { telemetryCommand } from './commands/telemetry.ts'
 import { usageCommand } from './commands/usage.ts'
 import { whyCommand } from './commands/why.ts'
 import { workspacesCommand } from './commands/workspaces.ts'
-import { addConnectionOptions } from './context.ts'
+import { addConnectionOptions, otherVersion } from './context.ts'
 import { CliError, type ErrorFields, EXIT, usageError } from './exit.ts'
 import { STANDARD } from './files.ts'
 import { describeEnvironment, EXAMPLES, EXITS } from './help.ts'
@@ -214,8 +214,22 @@ export async function run(io: Io, argv: readonly string[]): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' })
     return EXIT.ok
   } catch (error) {
-    return report(io, error, isJson)
+    const apart = isOfVersions(error) ? await otherVersion(io) : null
+    return report(io, error, isJson, apart)
   }
+}
+
+/**
+ * Whether a daemon of another version may be why: it does not know a path or a field, or its answer is not what the
+ * command goes by.
+ */
+function isOfVersions(error: unknown): boolean {
+  const { exitCode, message, fields } = told(error)
+  if (exitCode === EXIT.fault || fields?.status === 405) return true
+  return (
+    (fields?.status === 404 && message.startsWith('unknown API path')) ||
+    (fields?.status === 400 && / is not a known field/.test(message))
+  )
 }
 
 /**
@@ -265,8 +279,10 @@ function asksForJson(argv: readonly string[]): boolean {
   return (end < 0 ? argv : argv.slice(0, end)).includes('--json')
 }
 
-function report(io: Io, error: unknown, isJson: boolean): number {
-  const { exitCode, message, fields } = told(error)
+/** @param apart what is told beside it, of the versions of command and daemon */
+function report(io: Io, error: unknown, isJson: boolean, apart: string | null): number {
+  const { exitCode, fields, ...rest } = told(error)
+  const message = rest.message && apart !== null ? `${rest.message}\n${apart}` : rest.message
   // Some exit codes are an answer, such as that of a plan with changes.
   if (message && exitCode !== EXIT.ok)
     io.err(

@@ -8,7 +8,7 @@ import type { RecordedEvents } from '../../engine/local.ts'
 import { systemWords } from '../../schemas/plain-words.ts'
 import type { ExportedEvent } from '../../schemas/types.ts'
 import { CliError, EXIT } from './exit.ts'
-import { placeOf, readBytes, STANDARD, shownFile } from './files.ts'
+import { partOf, placeOf, readBytes, STANDARD, shownFile } from './files.ts'
 import type { Io } from './terminal.ts'
 
 /** Of this form; a later one that reads otherwise counts up. */
@@ -42,7 +42,7 @@ export class EventsFile {
     private readonly file: string,
   ) {
     const place = file === STANDARD ? null : placeOf(file)
-    this.beside = place === null ? null : { part: `${place}.part`, place }
+    this.beside = place === null ? null : { part: partOf(place), place }
     this.packer = file === STANDARD ? null : packerOf(file)
     this.written = this.packer ? writeTo(this.packer, file, this.beside?.part) : Promise.resolve()
     // Told where it is waited for.

@@ -155,14 +155,19 @@ function variableIssues({ kinds, env }: Declared, doc: ProjectDoc): Issue[] {
         const uses = (found && kinds[kind].variables?.(found.doc)) || []
         return uses
           .filter(({ variable }) => typeof openVariable(variable, env) === 'string')
-          .map(
-            ({ variable }): Issue => ({
+          .map(({ variable }): Issue => {
+            const fault = variableFault(variable, env)
+            return {
               severity: 'error',
-              message: `${capitalised(kindWord(kind))} ${name} refers to the variable ${variable}, which ${variableFault(variable, env) === null ? 'is not set' : 'may not be opened'}`,
-              fix: 'Set the variable and start again, or enter the secret itself',
+              message: `${capitalised(kindWord(kind))} ${name} refers to the variable ${variable}, which ${fault === null ? 'is not set' : 'may not be opened'}`,
+              // Setting one that may not be opened would help nothing.
+              fix:
+                fault === null
+                  ? 'Set the variable and start again, or enter the secret itself'
+                  : capitalised(fault),
               view: `/${nounOfKind(kind)}/${encodeURIComponent(name)}`,
-            }),
-          )
+            }
+          })
       }),
   )
 }

@@ -221,6 +221,14 @@ export function openVariable(name: string, env: Environment): { value: string } 
   return value ? { value } : `the variable ${name} is not set`
 }
 
+/** Why a variable of a file comes to nothing where svc runs; null: it does not, or that is not known here. */
+export function unopened(name: string, env: Environment): string | null {
+  if (isElsewhere(env)) return null
+  const opened = openVariable(name, env)
+  if (typeof opened !== 'string') return null
+  return variableFault(name, env) ?? `${opened} where svc runs`
+}
+
 function listed(env: Environment): string[] {
   return (env[SECRET_LIST] ?? '').split(',').map((name) => name.trim())
 }

@@ -2,11 +2,12 @@
  * 15 A12: a built daemon on a small volume that really fills up. Ingest and every write of an operator answer
  * 507 and never 500, nothing that was acknowledged is lost, and writing goes on once there is room.
  */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { backup } from '../../api/cli/commands/backup.ts'
 import type { Io } from '../../api/cli/terminal.ts'
+import { svc } from '../api/cli/cli-harness.ts'
 import { eventually } from '../eventually.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import { mountVolume, type Volume } from './volume.ts'
@@ -134,6 +135,29 @@ describe.skipIf(typeof mounted === 'string')(
         exitCode: 74,
       })
       expect(readdirSync(volume.folder).filter((name) => name.startsWith('copy'))).toEqual([])
+    })
+
+    it('a command that has no room leaves a catalog as it was, and nothing half written', async () => {
+      const run = (...argv: string[]) => svc(argv, { env: { SVCD_URL: daemon.url } })
+      const file = join(volume.folder, 'catalog.yaml')
+      // Laid out it takes a page more.
+      const text = `sources:\n${Array.from({ length: 225 }, (_, i) => `- {connector: webhook, name: s-${i}}\n`).join('')}`
+      volume.free()
+      writeFileSync(file, text)
+      const before = () => readdirSync(volume.folder).filter((name) => name !== 'filler')
+      const there = before()
+      volume.fill()
+      expect(await run('catalog', 'fmt', file)).toMatchObject({
+        code: 74,
+        err: expect.stringContaining(file),
+      })
+      expect(await run('catalog', 'export', file)).toMatchObject({ code: 74 })
+      expect(readFileSync(file, 'utf8')).toBe(text)
+      expect(await run('catalog', 'export', join(volume.folder, 'new.yaml'))).toMatchObject({ code: 74 })
+      expect(await run('catalog', 'init', join(volume.folder, 'shop'))).toMatchObject({ code: 74 })
+      expect(before()).toEqual(there)
+      rmSync(file)
+      volume.fill()
     })
 
     it('a daemon that stops and starts there loses nothing and says what is the matter', async () => {

@@ -94,6 +94,22 @@ describe('project health', () => {
     ])
     env.SVC_SECRET_TOOLS = 'a-token'
     expect((await health()).state).toBe('working')
+    // As one that an older version stored, or that is not listed any more: to set it would help nothing.
+    Object.assign(env, { SVC_SECRETS: 'HOME_GROWN', HOME_GROWN: 'another-token' })
+    await svc.put('/api/mcp-servers/tools', {
+      name: 'tools',
+      url: 'https://tools.example/mcp',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference as it is written.
+      auth_value: '${HOME_GROWN}',
+    })
+    expect((await health()).state).toBe('working')
+    delete env.SVC_SECRETS
+    expect((await health()).issues).toMatchObject([
+      {
+        message: 'MCP server tools refers to the variable HOME_GROWN, which may not be opened',
+        fix: 'The variable HOME_GROWN may not be opened: rename it to SVC_SECRET_HOME_GROWN, or list HOME_GROWN in SVC_SECRETS where svc is started',
+      },
+    ])
   })
 
   it('says of a source that is refused for want of storage how to make room, not to correct it', async () => {

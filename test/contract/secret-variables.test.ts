@@ -141,6 +141,17 @@ describe('a source that refers to a variable that is no longer allowed', () => {
         reason: `its credential refers to what is not there, so it is not polled: ${NOT_LISTED}`,
       },
     })
+    // Neither is it passed over by a plan of the file, nor said twice where it is a problem.
+    const yaml = (url: string) =>
+      `sources:\n  - name: api\n    connector: http_poll\n    config: { url: "${url}", credential: "${reference('HOME_GROWN')}" }\n`
+    expect(await svc.post('/api/catalog/check', { yaml: yaml('https://api.example/') })).toMatchObject({
+      problems: [],
+      warnings: [{ code: 'unset_variable', line: 4, message: NOT_LISTED }],
+    })
+    expect(await svc.post('/api/catalog/check', { yaml: yaml('https://evil.example/') })).toMatchObject({
+      problems: [{ line: 4, message: `config.credential: ${NOT_LISTED}` }],
+      warnings: [],
+    })
     const edited = { ...api('https://api.example/', reference('HOME_GROWN')), poll: '5m' }
     expect(await svc.put('/api/sources/api', edited)).toMatchObject({ ok: true })
     const moved = api('https://evil.example/', reference('HOME_GROWN'))

@@ -1,5 +1,5 @@
 /** `svc catalog init`: writes a starter catalog repository, a copy of examples/gitops, into a folder. */
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { countWords, systemWords } from '../../../schemas/plain-words.ts'
@@ -28,6 +28,7 @@ export async function initCatalog(io: Io, folder: string): Promise<void> {
     throw new CliError(
       `nothing is written: ${there.slice(0, 3).join(', ')}${there.length > 3 ? ' and more' : ''} ${there.length === 1 ? 'is' : 'are'} in ${folder} already; name a new folder`,
     )
+  const isThere = existsSync(folder)
   try {
     for (const [path, text] of files) {
       const target = join(folder, path)
@@ -36,7 +37,10 @@ export async function initCatalog(io: Io, folder: string): Promise<void> {
       if (dirname(path) === HOOKS) chmodSync(target, 0o755)
     }
   } catch (error) {
-    throw new CliError(`cannot write ${folder}: ${systemWords(error, folder)}`, EXIT.disk)
+    // None of them was there before. Half a catalog would be in the way of the next try.
+    if (isThere) for (const path of files.keys()) rmSync(join(folder, path), { force: true })
+    else rmSync(folder, { recursive: true, force: true })
+    throw new CliError(`cannot write ${folder}: ${systemWords(error, folder)}; nothing is written`, EXIT.disk)
   }
   const enter = folder === '.' ? '' : `cd ${folder} && `
   io.err(`wrote ${countWords(files.size, 'file')}; README.md says what each is\n`)

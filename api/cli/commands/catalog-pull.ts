@@ -60,7 +60,7 @@ export async function pullCatalog(io: Io, paths: readonly string[], flags: PullF
   }
   if (left.length && !flags.json) io.err(leftText(left))
   if (files.length === 0 && problems.length === 0 && !flags.json)
-    io.out('no change: the files say what the instance has\n')
+    io.out('no change: the files say all that was changed by hand\n')
   if (problems.length) throw heldError(problems)
   if (flags.dryRun && files.length) throw new CliError('', EXIT.changes)
 }

@@ -29,7 +29,7 @@ import { bounded, isCompact, type Sound, updateCatalog } from '../../gitops/upda
 import type { ChangeKind, Edit, StoredOf, SyncMode } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { secretParts } from '../../net/address-secrets.ts'
-import { isElsewhere } from '../../net/secrets.ts'
+import { unopened } from '../../net/secrets.ts'
 import type { Declared, WriteBy } from '../declared.ts'
 import { mintForNew } from '../source-writes.ts'
 import { type StageOf, stageCatalog, stageRunning } from './import.ts'
@@ -109,7 +109,9 @@ export function checkFile(
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
     const found = error.extra.problems ?? [{ ...locate([]), path: '', message: error.message }]
-    return { ...nothing, warnings, problems: bounded([...early, ...found]) }
+    const isAlone = (one: CatalogProblem) =>
+      !found.some((of) => of.line === one.line && of.column === one.column)
+    return { ...nothing, warnings: warnings.filter(isAlone), problems: bounded([...early, ...found]) }
   }
 }
 
@@ -122,10 +124,11 @@ function withOwnership(
 ): ChangePlan {
   const isTold = (kind: ChangeKind, part: string) =>
     plan.changes.some(
-      ({ kind: of, name, action, renamed_from: was }) =>
+      ({ kind: of, name, action, renamed_from: was, fields }) =>
         of === kind &&
         ((name === part && (action === 'create' || action === 'delete' || was !== undefined)) ||
-          was === part),
+          was === part ||
+          fields?.some(({ path, from }) => path === '/name' && from === part)),
     )
   const isThere = (kind: ChangeKind, part: string) =>
     kind === 'project'
@@ -565,11 +568,9 @@ function warningOf(place: SecretPlace, env: Env): Pick<CatalogProblem, 'code' | 
   const { inner, value } = place
   const field = inner.at(-1)!
   const variable = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(value)?.[1]
-  if (variable !== undefined)
-    return env[variable] || isElsewhere(env)
-      ? null
-      : { code: 'unset_variable', message: `the variable ${variable} is not set where svc runs` }
-  if (!isPlainAt(place)) return null
+  const unset = variable === undefined ? null : unopened(variable, env)
+  if (unset !== null) return { code: 'unset_variable', message: unset }
+  if (variable !== undefined || !isPlainAt(place)) return null
   if (place.isAddress)
     return {
       code: 'plain_secret',

@@ -179,10 +179,10 @@ function projectEntries(world: ExportWorld): CatalogProject[] {
   return [...world.docs.entries()]
     .filter(([, doc]) => !doc.draft && (doc.template !== DEFAULT_TEMPLATE || doc.goal || doc.description))
     .sort(([, a], [, b]) => (a.name < b.name ? -1 : 1))
-    .map(([, doc]) => projectEntry(world, doc))
+    .map(([id, doc]) => projectEntry(world, id, doc))
 }
 
-function projectEntry(world: ExportWorld, doc: ProjectDoc): CatalogProject {
+function projectEntry(world: ExportWorld, id: string, doc: ProjectDoc): CatalogProject {
   const { name: _name, ...said } = saidOf(doc)
   if (doc.template === DEFAULT_TEMPLATE) return { template: DEFAULT_TEMPLATE, ...said }
   const paused = doc.paused ? { paused: true } : {}
@@ -197,15 +197,16 @@ function projectEntry(world: ExportWorld, doc: ProjectDoc): CatalogProject {
     return { template: doc.template, name: doc.name, ...shown, ...said, ...paused }
   }
   const implied = impliedBy(world, doc)
+  const isOwn = (kind: PartKind, name: string) => world.owners.get(`${kind}:${name}`) === id
   const objects = partsOf(doc)
-    .filter(({ kind, name, use }) =>
-      use.owned
+    .filter(({ kind, name }) =>
+      isOwn(kind, name)
         ? kind === 'source'
         : kind !== 'skill' &&
           (!implied.has(`${kind}:${name}`) || world.shared.has(`${doc.name}:${kind}:${name}`)),
     )
     .filter(({ kind, name }) => kind !== 'source' || !world.joined.get(name)?.includes(doc.name))
-    .map(({ kind, name, use }) => ({ kind, name, ...(use.owned ? {} : { shared: true }) }))
+    .map(({ kind, name }) => ({ kind, name, ...(isOwn(kind, name) ? {} : { shared: true }) }))
   return {
     template: CUSTOM_TEMPLATE,
     name: doc.name,
@@ -444,6 +445,9 @@ function worldOf(declared: ExportParts, said: Catalog | null): ExportWorld {
     for (const name of Object.keys(doc.stopped?.triggers ?? {})) stopped.trigger.add(name)
     for (const name of Object.keys(doc.stopped?.sources ?? {})) stopped.source.add(name)
   }
+  const planned = new Map(declared.projects.planned().map((row) => [`${row.kind}:${row.name}`, row.state]))
+  for (const [part, id] of homesIn(said, docs))
+    if (owners.has(part) && !planned.has(part)) owners.set(part, id)
   const parts = byKind((kind) => declared.kinds[kind].list() as readonly Stored[])
   return {
     ...declared,
@@ -453,13 +457,38 @@ function worldOf(declared: ExportParts, said: Catalog | null): ExportWorld {
     templated: [...docs.values()].filter(isTemplated),
     defaults: [...docs.values()].filter(({ template }) => template === DEFAULT_TEMPLATE),
     owners,
-    planned: new Map(declared.projects.planned().map((row) => [`${row.kind}:${row.name}`, row.state])),
+    planned,
     stopped,
     joined: joinedIn(said, docs, owners),
     shared: sharedIn(said),
     wiring: indexWiring(),
     ofPlan: indexPlans(declared.templates),
   }
+}
+
+/** Sections whose entries name one project. */
+const HOMED = [
+  ['triggers', 'trigger'],
+  ['agents', 'agent'],
+  ['mcp_servers', 'mcp_server'],
+  ['skills', 'skill'],
+] as const
+
+/**
+ * The projects that a file says its parts are of, where these have them. An import without `prune` leaves a part with
+ * the project that had it, too, and a skill with the one that made it: neither was changed by hand.
+ * @returns project ids by kind:name
+ */
+function homesIn(said: Catalog | null, docs: ReadonlyMap<string, ProjectDoc>): Map<string, string> {
+  const ids = new Map([...docs].map(([id, { name }]) => [name, id]))
+  const homes = new Map<string, string>()
+  for (const [section, kind] of HOMED)
+    for (const { name, project } of said?.[section] ?? []) {
+      const id = ids.get(project ?? '')
+      const doc = id === undefined ? undefined : docs.get(id)
+      if (doc?.uses[kind]?.[name] && doc.template !== DEFAULT_TEMPLATE) homes.set(`${kind}:${name}`, id!)
+    }
+  return homes
 }
 
 const byKind = <T>(of: (kind: PartKind) => T): Record<PartKind, T> =>

@@ -8,7 +8,7 @@ import { dirname } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { fail, SvcError } from '../../errors.ts'
 import { takeLock } from './lock.ts'
-import { APPLICATION_ID } from './open.ts'
+import { APPLICATION_ID, newerFault } from './open.ts'
 
 const STEP_PAGES = 500
 
@@ -66,7 +66,7 @@ function markBackup(file: string): void {
  * Puts a backup in place of the data file; what was there is kept beside it.
  * @param now epoch ms, for the name of what is kept.
  * @returns the names the old files were moved to.
- * @throws SvcError invalid when the backup is damaged or no data file; StartError 75 while a daemon runs.
+ * @throws SvcError invalid when the backup is damaged, no data file, or of a newer version; StartError 75 while a daemon runs.
  */
 export function restoreDatabase(file: string, dataFile: string, now: number): string[] {
   if (!existsSync(file)) fail('not_found', `there is no backup at ${file}`)
@@ -98,6 +98,9 @@ function verify(file: string): void {
     db = new BetterSqlite3(file, { readonly: true })
     if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID)
       fail('invalid', `${file} is not a backup of this service`)
+    // The start would refuse it, with what worked before already moved away.
+    const newer = newerFault(db)
+    if (newer !== null) fail('invalid', `${file} ${newer}: restore it with that version`)
     const result = db.pragma('integrity_check(1)', { simple: true })
     if (result !== 'ok') fail('invalid', `${file} is damaged: ${String(result)}`)
   } catch (error) {

@@ -325,6 +325,12 @@ function upgrade(db: Database, file: string): string | null {
   return `${file} was brought from schema ${from} to ${version()} in ${seconds} s; to go back to the svc before, restore a backup made before the upgrade`
 }
 
+/** That a newer version made the file, for a sentence that begins with its name; null: this version can read it. */
+export function newerFault(db: Database, newest = readMigrations().at(-1)?.version ?? 0): string | null {
+  const version = db.pragma('user_version', { simple: true }) as number
+  return version > newest ? `was made by a newer svc (schema ${version}; this one knows ${newest})` : null
+}
+
 function migrateFrom(db: Database, migrations: readonly Migration[], isWhole: boolean): number {
   const applicationId = db.pragma('application_id', { simple: true }) as number
   const version = db.pragma('user_version', { simple: true }) as number
@@ -338,9 +344,10 @@ function migrateFrom(db: Database, migrations: readonly Migration[], isWhole: bo
       78,
     )
   const newest = migrations.at(-1)?.version ?? 0
-  if (version > newest)
+  const newer = newerFault(db, newest)
+  if (newer !== null)
     throw new StartError(
-      `${db.name} was made by a newer svc (schema ${version}; this one knows ${newest}); start that version, or restore a backup made before the upgrade`,
+      `${db.name} ${newer}; start that version, or restore a backup made before the upgrade`,
       78,
     )
   const due = migrations.filter((migration) => migration.version > version)

@@ -81,7 +81,7 @@ describe('svc catalog pull', () => {
   it('has nothing to write where nothing was changed', async () => {
     expect(await run(`catalog pull ${root} --env prod`)).toMatchObject({
       code: 0,
-      out: 'no change: the files say what the instance has\n',
+      out: 'no change: the files say all that was changed by hand\n',
     })
     for (const [path, before] of Object.entries(FILES)) expect(text(path)).toBe(before)
   })

@@ -1,6 +1,7 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { version } from '../../../api/version.ts'
 import { makeCertificate } from '../../certificate.ts'
 import { answer, type Stub, startStub, svc } from './cli-harness.ts'
 
@@ -356,5 +357,32 @@ describe('svc status', () => {
       expect([words, asked.code]).toEqual([words, 1])
       expect(asked.err).toMatch(/^svc: the answer is not one of svc \(HTTP 200 from http:\/\/[^\s]+\)\n$/)
     }
+  })
+})
+
+describe('a daemon of another version', () => {
+  const refusals: [string, number, unknown, number][] = [
+    ['a path that it does not know', 404, { detail: 'unknown API path /api/incidents' }, 1],
+    ['a field that it does not know', 400, { detail: 'file is not a known field' }, 1],
+    ['an answer of another form', 200, {}, 70],
+  ]
+  it.each(refusals)('is told beside %s', async (_of, status, body, code) => {
+    stub = await startStub((seen, response) =>
+      seen.url === '/health'
+        ? answer(response, 200, { status: 'ok', version: '1.2.3' })
+        : answer(response, status, body),
+    )
+    const ran = await svc(['incidents', 'list'], { env: { SVCD_URL: stub.url } })
+    expect(ran.code).toBe(code)
+    expect(ran.err).toContain(
+      `the daemon at ${stub.url} is svc 1.2.3 and this command svc ${version}: use the command of the daemon's version`,
+    )
+  })
+
+  it('is not asked for where a refusal is of what was asked', async () => {
+    stub = await startStub((_seen, response) => answer(response, 404, { detail: 'no trigger is named x' }))
+    const ran = await svc(['triggers', 'show', 'x'], { env: { SVCD_URL: stub.url } })
+    expect(ran.err).toContain('no trigger is named x')
+    expect(stub.requests.map(({ url }) => url)).not.toContain('/health')
   })
 })

@@ -66,7 +66,12 @@ describe('svc events export', () => {
     async (name) => {
       await sent()
       const file = join(folder, name)
+      const other = join(folder, 'other')
+      writeFileSync(other, 'of somebody else')
+      // What somebody put where the file is written first is not written to.
+      symlinkSync(other, `${file}.part`)
       const ran = await run('events', 'export', file, '--window', '1h')
+      expect([readFileSync(other, 'utf8'), lstatSync(file).isFile()]).toEqual(['of somebody else', true])
       expect([ran.code, ran.err]).toEqual([0, expect.stringContaining('wrote 3 events')])
       expect(existsSync(`${file}.part`)).toBe(false)
       const changed = fileOf('changed.yaml', '1s')

@@ -67,7 +67,7 @@ it('D: a trigger, a skill and a config are read from standard input', async () =
   await svc(['triggers', 'test', '--file', '-', ...at], { stdin: trigger })
   expect(bodyOf(0)).toEqual({ definition: JSON.parse(trigger) })
   await svc(['skills', 'upload', '-', '--project', 'p', ...at], { stdin: '---\nname: s\n---\n' })
-  expect(stub.requests[1]!.body).toBe('---\nname: s\n---\n')
+  expect(stub.requests.at(-1)!.body).toBe('---\nname: s\n---\n')
   for (const [stdin, code, words] of [
     ['no json', 65, 'standard input is not JSON'],
     ['[]', 65, 'standard input must be a JSON object'],

@@ -120,4 +120,38 @@ describe('what an import leaves alone', () => {
     ])
     expect((await engine.getProject(project.id)).status).toBe('draft')
   })
+
+  it('is not that a part is of the project that its file gave it, though another still has it', async () => {
+    const engine = createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
+    const of = (project: string, other: string) => `catalog: shop
+projects:
+  - { name: Old, template: custom, goal: Sell }
+  - { name: New, template: custom, goal: Sell }
+sources:
+  - { name: orders, connector: webhook }
+triggers:
+  - { name: failed, project: ${project}, sources: [orders], condition: { event: any } }
+agents:
+  - { name: look, project: ${project}, trigger: failed, prompt: Look., enabled: true }
+mcp_servers:
+  - { name: desk, project: ${project}, url: "https://desk.example/mcp" }
+skills:
+  - { name: roll-back, project: ${project}, used_by: [${other}], description: How., body: Press. }
+`
+    await engine.importCatalog({ yaml: of('Old', 'New'), name: 'shop' }, BY)
+    const yaml = of('New', 'Old')
+    await engine.importCatalog({ yaml, name: 'shop' }, BY)
+    const updated = await engine.updateCatalogFile({ yaml, name: 'shop' })
+    // All that was said stays; what the other project still has is said beside it.
+    expect(updated).toContain(yaml.slice(yaml.indexOf('sources:')))
+    expect(updated.replace(yaml.slice(yaml.indexOf('sources:')), '')).toBe(`catalog: shop
+projects:
+  - { name: Old, template: custom, objects: [{ kind: mcp_server, name: desk, shared: true }], goal: Sell }
+  - { name: New, template: custom, goal: Sell }
+wiring:
+  - { project: Old, wake: failed, agent: look }
+`)
+    await engine.importCatalog({ yaml, name: 'shop', prune: true }, BY)
+    expect(await engine.updateCatalogFile({ yaml, name: 'shop' })).toBe(yaml)
+  })
 })

@@ -57,6 +57,15 @@ describe('what moved', () => {
     expect(await engine.getAgent('first-look')).toMatchObject({ trigger: 'order-failed', enabled: true })
   })
 
+  it('that is a project is not told as given up by the catalog that owns it', async () => {
+    const text = (name: string, moved = '') =>
+      `catalog: shop\nprojects:\n  - { name: ${name}, template: custom, goal: Sell }\n${moved}`
+    const engine = await open(text('Shop'))
+    const renamed = text('Store', 'moved:\n  - { project: Shop, to: Store }\n')
+    const { problems, plan } = await engine.checkCatalog({ yaml: renamed, name: 'shop' })
+    expect([problems, plan?.updates, plan?.ownership]).toEqual([[], 1, undefined])
+  })
+
   it('may have other labels, too', async () => {
     const engine = await open()
     const labelled = RENAMED.replace(

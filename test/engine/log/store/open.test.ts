@@ -246,6 +246,14 @@ describe('backup and restore', () => {
     writeFileSync(wrong, 'x'.repeat(9_000))
     expect(() => restoreDatabase(wrong, file, T0)).toThrow('cannot be read as a backup')
     expect(() => restoreDatabase(join(folder, 'none.db'), file, T0)).toThrow('there is no backup at')
+    const newer = join(folder, 'newer.db')
+    writeFileSync(newer, before)
+    const db = new BetterSqlite3(newer)
+    db.pragma('user_version = 9000')
+    db.close()
+    expect(() => restoreDatabase(newer, file, T0)).toThrow(
+      /newer\.db was made by a newer svc \(schema 9000; this one knows \d+\): restore it with that version/,
+    )
     expect(readFileSync(file).equals(before)).toBe(true)
   })
 })
