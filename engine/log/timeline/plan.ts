@@ -8,7 +8,7 @@ import { didYouMean } from '../../../schemas/near-names.ts'
 import type { JoinedName, SourceGap } from '../../../schemas/types.ts'
 import type { Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
-import { iso, isoOrNull, levelNamed, parseDuration } from '../../model/units.ts'
+import { iso, isoOrNull, levelNamed, levelSpellings, parseDuration } from '../../model/units.ts'
 import { type EntityRules, type JoinedThing, type Name, NO_ENTITIES, nameText } from '../entity-rules.ts'
 import type { Gap } from '../lifecycle.ts'
 import type { Database, Statement } from '../store/handle.ts'
@@ -133,7 +133,7 @@ export function compilePlan(
     } else {
       const thing = rules.size ? rules.of(name, value) : null
       if (thing) joined.push({ label: name, value, thing })
-      const wanted = thing ? thing.names.filter(({ label }) => !numbers.has(label)) : [{ label: name, value }]
+      const wanted = thing ? thing.names.filter(({ label }) => !numbers.has(label)) : meantBy(name, value)
       groups.push(wanted.map((one) => dictionary.find(one.label, one.value)).filter((id) => id !== undefined))
     }
   }
@@ -163,6 +163,19 @@ export function compilePlan(
     joined,
     scope,
   }
+}
+
+const LEVEL_LABEL = 'level'
+
+/** Labels that say what a constraint asks for: a level is one however its sender writes it, and is the type of log records of OTLP. */
+function meantBy(label: string, value: string): { label: string; value: string }[] {
+  const level = label === LEVEL_LABEL ? levelNamed(value) : undefined
+  if (level === undefined) return [{ label, value }]
+  return [
+    ...levelSpellings(value).map((spelling) => ({ label, value: spelling })),
+    { label: TYPE_LABEL, value: level },
+    { label: TYPE_LABEL, value: level.toLowerCase() },
+  ]
 }
 
 /** No bound of time. */
@@ -263,6 +276,14 @@ function allSourceLabels(dictionary: Dictionary, names: SourceNames): number[] {
     .filter((id) => id !== undefined)
 }
 
+const OF_SOURCES = ' (one source is read by sources, with the command by --source)'
+const OF_TYPES = ' (types are event_types, with the command --type)'
+/** What is no label, and is taken for one. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  ...{ source: OF_SOURCES, sources: OF_SOURCES },
+  ...{ type: OF_TYPES, event_type: OF_TYPES },
+}
+
 /**
  * What should be known of labels in a request that match nothing.
  * @param wanted names of labels. @param isHinted whether the one that was meant perhaps is named
@@ -279,7 +300,7 @@ export function unknownLabels(
   const unknown = wanted.filter((name) => !isStored(db, name) && !numbers.has(name))
   if (unknown.length === 0) return null
   const known = isHinted ? [...labelNames(db), ...numbers] : []
-  const told = unknown.map((name) => name + didYouMean(name, known)).join(', ')
+  const told = unknown.map((name) => name + (ownField(INSTEAD, name) ?? didYouMean(name, known))).join(', ')
   return `no event has the ${unknown.length === 1 ? 'label' : 'labels'} ${told}`
 }
 

@@ -126,6 +126,40 @@ describe('a read', () => {
       expect(atOnce(statsInSteps(ctx, { by }, NOW))).not.toHaveProperty('notice')
   })
 
+  it('finds a level however it was written, and that of log records, which is their type', () => {
+    const { append, read, ctx, app } = setUp()
+    const said: Record<string, string>[] = [
+      { level: 'error' },
+      { level: 'ERROR' },
+      { level: 'err' },
+      { level: 'FATAL' },
+      { service: 'a' },
+    ]
+    append(
+      [...said.map((labels) => event(labels, T0)), event({ service: 'b' }, T0, { eventType: 'ERROR' })],
+      { sourceId: app },
+    )
+    const found = (level: string) => read({ selector: { level } }).rows.map(({ labels }) => labels.level)
+    for (const level of ['error', 'ERROR', 'Error', 'err'])
+      expect(found(level)).toEqual(['error', 'ERROR', 'err', undefined])
+    expect(found('critical')).toEqual(['FATAL'])
+    expect(found('none')).toEqual([])
+    expect(
+      atOnce(statsInSteps(ctx, { by: 'service', where: { level: 'error' }, window: '2h' }, NOW)).rows,
+    ).toMatchObject([{ value: 'b', now: 1 }])
+  })
+
+  it('says how to read one source, or one type', () => {
+    const { append, read, app } = setUp()
+    append([event({ service: 'checkout' }, T0)], { sourceId: app })
+    expect(read({ selector: { source: 'app' } }).notice).toBe(
+      'no event has the label source (one source is read by sources, with the command by --source)',
+    )
+    expect(read({ selector: { type: 'test' } }).notice).toBe(
+      'no event has the label type (types are event_types, with the command --type)',
+    )
+  })
+
   it('names the label, the value or the type that was meant perhaps', () => {
     const { append, read, app } = setUp()
     // More values than are compared, and the one that is meant behind them.
