@@ -53,6 +53,7 @@ describe('a preset', () => {
         'azure_event_grid',
         'better_stack',
         'bitbucket',
+        'checkly',
         'circleci',
         'cloudevents',
         'datadog',
@@ -81,6 +82,7 @@ describe('a preset', () => {
         'terraform',
         'uptime_kuma',
         'vector',
+        'winston',
       ],
     ])
   })
@@ -160,6 +162,7 @@ describe('a preset', () => {
         'telegraf',
         'uptime_kuma',
         'vector',
+        'winston',
       ],
     ])
   })
@@ -324,7 +327,7 @@ describe('a preset', () => {
     expect([answer.status, answer.json().detail]).toMatchObject([
       400,
       expect.stringMatching(
-        /^preset grafanna is not known \(did you mean grafana\?\); there are amazon_eventbridge, amazon_firehose, .*, vector$/,
+        /^preset grafanna is not known \(did you mean grafana\?\); there are amazon_eventbridge, amazon_firehose, .*, vector, winston$/,
       ),
     ])
   })
@@ -372,6 +375,7 @@ const AT = String(NOW / 1_000)
 /** As each sender documents it. */
 const SIGNED: Record<string, (body: string) => Record<string, string>> = {
   bitbucket: (body) => ({ 'x-hub-signature': `sha256=${hex(body)}` }),
+  checkly: (body) => ({ 'x-checkly-signature': hex(body) }),
   circleci: (body) => ({ 'circleci-signature': `v1=${hex(body)}` }),
   gitlab: () => ({ 'x-gitlab-token': SECRET }),
   grafana: (body) => ({ 'x-grafana-alerting-signature': hex(body) }),
