@@ -122,9 +122,19 @@ function pollTable(config: PostgresConfig, cursor: string | null, reach: Reach):
       cursor:
         page.cursor === null ? null : JSON.stringify({ database, cursor: page.cursor } satisfies Stored),
       more: page.more,
-      ...noticeOf(page.tooLarge, isOther, page.told),
+      ...noticeOf(page.tooLarge, isOther, [...page.told, ...randomIn(reading.cursorColumn, page.cursor)]),
     }
   })
+}
+
+/** A UUID of version 4: no other column is so often taken for one that grows. */
+const RANDOM = /^[\da-f]{8}-[\da-f]{4}-4/
+
+function randomIn({ name, type }: Column, cursor: TableCursor | null): string[] {
+  if (type !== 'uuid' || !cursor || !RANDOM.test(cursor.at[0])) return []
+  return [
+    `${name} holds random values (UUIDs of version 4), which do not grow: new rows that lie before the last ${WINDOW.toLocaleString('en')} are missed; set cursor_column to a time or a number that grows`,
+  ]
 }
 
 function noticeOf(tooLarge: number, isOther: boolean, more: string[]): { notice?: string } {

@@ -112,12 +112,15 @@ describe.skipIf(programs === null)('a table that is changed while it is read', (
     expect((await poll(of, again.cursor)).notice).toBeUndefined()
   })
 
-  it('is told of where it has no time_column, and columns are found in any case of letters', async () => {
+  it('is told of where it has no time_column or a random cursor, and columns are found in any case of letters', async () => {
+    await db.query(`CREATE TABLE ids AS SELECT gen_random_uuid() r,
+      '019abcde9d0a7b5e8c1d000000000001'::uuid up`)
+    expect((await poll({ table: 'ids', cursor_column: 'r' })).notice).toMatch(/^r holds random values/)
+    expect((await poll({ table: 'ids', cursor_column: 'up' })).notice).toBeUndefined()
     await db.query(`CREATE TABLE cased (id int PRIMARY KEY, updated_at timestamptz);
       INSERT INTO cased VALUES (1, '2026-11-20T12:00Z')`)
-    await expect(poll({ table: 'cased', cursor_column: 'id', time_column: 'made_at' })).rejects.toThrow(
-      'the table has no column made_at: correct time_column',
-    )
+    const wrong = poll({ table: 'cased', cursor_column: 'id', time_column: 'made_at' })
+    await expect(wrong).rejects.toThrow('the table has no column made_at: correct time_column')
     for (const more of [
       { cursor_column: 'Updated_At' },
       { cursor_column: 'ID', time_column: 'UPDATED_AT' },
