@@ -44,26 +44,9 @@ const send = (url: string, { body, headers = {} }: PresetExample, more: Record<s
 describe('a preset', () => {
   it('is there for each sender the issue names', () => {
     expect(ALL.map(([name]) => name)).toEqual([
-      ...[
-        'amazon_eventbridge',
-        'amazon_firehose',
-        'amazon_sns',
-        'argo_cd',
-        'azure_devops',
-        'azure_event_grid',
-        'better_stack',
-        'bitbucket',
-        'checkly',
-        'circleci',
-        'cloudevents',
-        'datadog',
-        'docker_hub',
-        'falco',
-        'fluent_bit',
-        'gelf',
-        'gitlab',
-        'google_pubsub',
-      ],
+      ...['amazon_eventbridge', 'amazon_firehose', 'amazon_sns', 'argo_cd', 'azure_devops'],
+      ...['azure_event_grid', 'better_stack', 'bitbucket', 'checkly', 'circleci', 'cloudevents', 'collectd'],
+      ...['datadog', 'docker_hub', 'falco', 'fluent_bit', 'gelf', 'gitlab', 'google_pubsub'],
       ...['grafana', 'incident_io', 'jenkins', 'jira', 'kubernetes', 'launchdarkly'],
       ...[
         'linear',
@@ -149,7 +132,7 @@ describe('a preset', () => {
     const unnamed = new Set(EXAMPLES.filter((one) => !NAMED.includes(one)).map(([name]) => name))
     // What only says how it is now has no name; Firehose and incident.io name what they send in a header alone; Sentry's errors and GitLab's events have none in the payload.
     expect([...unnamed].sort()).toEqual([
-      ...['amazon_firehose', 'docker_hub', 'falco'],
+      ...['amazon_firehose', 'collectd', 'docker_hub', 'falco'],
       ...[
         'fluent_bit',
         'gelf',
@@ -253,6 +236,13 @@ describe('a preset', () => {
     expect(await ask({ sample, config: { preset: 'grafana' }, fixed: true })).toMatchObject({
       rows: [{ after: [{ event_type: 'alert.firing' }, { event_type: 'alert.firing' }] }],
     })
+  })
+
+  it('is not offered for one payload of many', async () => {
+    const alert = { labels: { alertname: 'A' }, annotations: {}, startsAt: '2026-11-23T11:00:00Z' }
+    await door.call('POST', (await door.source('mixed')).url, [alert, { values: [1] }, { values: [2] }])
+    const listed = (await door.call('GET', '/api/sources')).json() as unknown as { name: string }[]
+    expect(listed.find(({ name }) => name === 'mixed')).toMatchObject({ health: { notice: null } })
   })
 
   it('leaves to the config what the config says', async () => {
