@@ -3,7 +3,7 @@
  * the Collector of OpenTelemetry with gzip, zstd, deflate or zlib, curl with gzip (RFC 9110, Content Codings).
  */
 import { pipeline, Readable, type Transform } from 'node:stream'
-import { constants, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { constants, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
 import { fail, SvcError } from '../../engine/index.ts'
 
 /** As gRPC and HTTP name them; `zlib` is what the Collector calls the format that HTTP calls deflate. */
@@ -45,14 +45,28 @@ export async function* inflateParts(
 ): AsyncGenerator<Buffer> {
   try {
     if (compression === 'zstd') yield* inflateFramesOf(wire)
-    else
-      yield* through(
-        wire,
-        (compression === 'gzip' ? createGunzip : createInflate)({ chunkSize: CHUNK_BYTES }),
-      )
+    else if (compression === 'gzip') yield* through(wire, createGunzip({ chunkSize: CHUNK_BYTES }))
+    else yield* inflateEither(wire)
   } catch (error) {
     throw asFault(error, compression)
   }
+}
+
+/** Deflate within zlib's form, as RFC 9110 has it, or bare, as some senders do, .NET's DeflateStream among them. */
+async function* inflateEither(wire: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const rest = wire[Symbol.asyncIterator]()
+  let head = Buffer.alloc(0)
+  while (head.length < 2) {
+    const next = await rest.next()
+    if (next.done) break
+    head = Buffer.concat([head, next.value])
+  }
+  const isZlib = head.length < 2 || ((head[0]! & 0x0f) === 8 && head.readUInt16BE(0) % 31 === 0)
+  async function* whole(): AsyncGenerator<Buffer> {
+    yield head
+    yield* { [Symbol.asyncIterator]: () => rest }
+  }
+  yield* through(whole(), (isZlib ? createInflate : createInflateRaw)({ chunkSize: CHUNK_BYTES }))
 }
 
 async function* inflateFramesOf(wire: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -47,10 +47,44 @@ export const lacksName = ({ params }: FastifyRequest): boolean =>
 /** Where svc mcp listens, which many look for here. */
 const OF_MCP = /^\/(mcp|sse|messages)\/?$/
 
+const POST_LOGS = 'send lines as JSON to /ingest/<ingest_key>, or logs by OTLP to /v1/logs'
+
+/** Where programs send that speak to another service, alone or behind an ingest URL: what svc takes of them instead. */
+const ELSEWHERE: readonly (readonly [path: RegExp, what: string])[] = [
+  [/^\/(loki\/)?api\/(v1|prom)\/push$/, `Loki's push API is not taken: ${POST_LOGS}`],
+  [/^\/services\/collector(\/|$)/, `Splunk's event collector is not taken: ${POST_LOGS}`],
+  [/^\/(api\/v2\/logs|v1\/input|api\/v\d\/series)(\/|$)/, `Datadog's intake is not taken: ${POST_LOGS}`],
+  [/^\/log\/v1$/, `New Relic's log API is not taken: ${POST_LOGS}`],
+  [/^(\/[^/]+)?\/_(bulk|doc)(\/|$)/, `Elasticsearch's API is not taken: ${POST_LOGS}`],
+  [
+    /^\/(api\/v1\/(write|receive|import.*)|prometheus\/.*|write|api\/v2\/write)$/,
+    'remote write and line protocol are not taken: the connector prometheus asks for metrics, and OTLP brings them to /v1/metrics',
+  ],
+  [
+    /^\/api(\/[^/]+)?\/[^/]+\/(envelope|store)\/?$/,
+    "what Sentry's SDKs send is not taken: Sentry's own webhook has the preset sentry, and OTLP brings errors to /v1/logs",
+  ],
+  [
+    /^\/(api\/v\d\/spans|api\/traces|v0\.\d\/traces)$/,
+    'traces of this form are not taken: send them by OTLP to /v1/traces',
+  ],
+  [
+    /^\/opentelemetry\.proto\./,
+    'OTLP/gRPC has a port of its own, 4317 unless SVC_OTLP_GRPC_PORT says otherwise',
+  ],
+  [
+    /^\/upload$/,
+    'systemd-journal-upload is not taken: the connector journald reads the folder of systemd-journal-remote',
+  ],
+]
+
 /** Where what was looked for may be: the path that there is, which differs by what is often mistaken; else nothing. */
 function hintFor(path: string): string {
   if (OF_MCP.test(path))
     return ': svc mcp serves it, a process of its own (port 8788 unless told otherwise); here is /telemetry/mcp'
+  const sent = path.replace(/\/{2,}/g, '/').replace(/^\/ingest\/[^/]+(?=\/)/, '')
+  const elsewhere = ELSEWHERE.find(([of]) => of.test(sent))
+  if (elsewhere && path.length <= SAID_MAX) return `; ${elsewhere[1]}`
   const plain = path.replace(/\/{2,}/g, '/').replace(/(.)\/+$/, '$1')
   const bare = plain.replace(/^\/api(?=\/)/, '').replace(/^\/v\d+(?=\/)/, '')
   const found = [plain, `/api${bare}`, bare, plain.toLowerCase()].find(

@@ -1,8 +1,8 @@
 /** What the rest of the daemon knows of the syslog port. */
 
 export type Transport = 'tcp' | 'udp' | 'tls'
-/** Why something was not taken: no room, the engine refused it, the address may not send, too many connections, or no TLS. */
-export type Loss = 'full' | 'refused' | 'address' | 'connections' | 'tls'
+/** Why something was not taken: no room, the engine refused it, the address may not send, too many connections, no TLS, or packed as a whole. */
+export type Loss = 'full' | 'refused' | 'address' | 'connections' | 'tls' | 'packed'
 
 export interface SyslogCounts {
   received: Record<Transport, number>
@@ -49,7 +49,7 @@ export const SYSLOG_OFF: SyslogState = {
   problem: null,
   counts: {
     received: { tcp: 0, udp: 0, tls: 0 },
-    dropped: { full: 0, refused: 0, address: 0, connections: 0, tls: 0 },
+    dropped: { full: 0, refused: 0, address: 0, connections: 0, tls: 0, packed: 0 },
   },
   notice: () => null,
 }

@@ -4,12 +4,15 @@
  * length a number is a length even so: some senders leave `<PRI>` out of some.
  */
 
+import { inflateSync } from 'node:zlib'
+
 /** Bytes of a message; what is longer is cut there. */
 export const MESSAGE_MAX = 64 * 1024
-const LENGTH = /^[1-9]\d{0,6} <$/
+/** A message, or one that rsyslog has packed. */
+const LENGTH = /^[1-9]\d{0,6} (?:<|zx)/
 const BARE_LENGTH = /^[1-9]\d{0,6} /
 /** What may still become the above. */
-const BEGINNING = /^(?:[1-9]\d{0,6} ?)?$/
+const BEGINNING = /^(?:[1-9]\d{0,6}(?: z?)?)?$/
 const HEAD_MAX = 9
 /**
  * Where another message begins, by its header: RFC 5424 with a time, or RFC 3164. Some senders put nothing between
@@ -98,7 +101,7 @@ export class Framer {
 
   private take(from: number, to: number, next: number, skip: number | 'line'): Frame {
     const whole = this.held.subarray(from, to)
-    const bytes = skip === 0 ? trimmed(whole) : wholeCharacters(whole)
+    const bytes = skip === 0 ? trimmed(unpacked(whole)) : wholeCharacters(whole)
     this.held = this.held.subarray(next)
     this.searched = 0
     this.skip = skip
@@ -125,10 +128,28 @@ export class Framer {
 /** @returns the length a frame begins with; undefined: it begins with none; null: that is not known yet */
 function lengthAt(bytes: Buffer, isCounting: boolean): number | null | undefined {
   const space = bytes.subarray(0, HEAD_MAX).indexOf(SPACE)
-  const head = bytes.toString('latin1', 0, space < 0 ? HEAD_MAX : space + 2)
+  const head = bytes.toString('latin1', 0, space < 0 ? HEAD_MAX : space + 3)
   if ((isCounting ? BARE_LENGTH : LENGTH).test(head)) return Number.parseInt(head, 10)
   return BEGINNING.test(head) ? null : undefined
 }
+
+const PACKED = 0x7a
+const ZLIB = 0x78
+
+/** @returns a message that rsyslog has packed (its `ziplevel`), as it was before: a `z`, and zlib's form */
+export function unpacked(bytes: Buffer): Buffer {
+  if (bytes[0] !== PACKED || bytes[1] !== ZLIB) return bytes
+  try {
+    return inflateSync(bytes.subarray(1), { maxOutputLength: MESSAGE_MAX })
+  } catch {
+    // A text that begins so, or one that is longer than a message may be.
+    return bytes
+  }
+}
+
+/** Whether a connection begins as zlib's form does: rsyslog packs all of it where its `compression.mode` says so. */
+export const isPackedStream = (first: Buffer): boolean =>
+  first.length > 1 && first[0] === ZLIB && first.readUInt16BE(0) % 31 === 0
 
 /** Without the line end, and the zero byte that some senders put there. */
 export function trimmed(bytes: Buffer): Buffer {

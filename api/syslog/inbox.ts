@@ -37,7 +37,7 @@ export interface Message {
 export class Inbox {
   readonly counts: SyslogCounts = {
     received: { tcp: 0, udp: 0, tls: 0 },
-    dropped: { full: 0, refused: 0, address: 0, connections: 0, tls: 0 },
+    dropped: { full: 0, refused: 0, address: 0, connections: 0, tls: 0, packed: 0 },
   }
   private readonly waiting: Buffer[] = []
   private held = 0

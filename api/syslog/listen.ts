@@ -14,7 +14,7 @@ import {
 } from 'node:tls'
 import { plainAddress } from '../config-syslog.ts'
 import type { SyslogSettings, Transport } from '../http/syslog-state.ts'
-import { type Frame, Framer, trimmed } from './framing.ts'
+import { type Frame, Framer, isPackedStream, trimmed, unpacked } from './framing.ts'
 import type { Inbox } from './inbox.ts'
 
 /** An hour: a sender learns of a closed connection only by the message it loses on it. */
@@ -54,7 +54,7 @@ export async function listenPlain(
   udp.on('message', (bytes, { address: sender }) => {
     if (!settings.isAllowed(sender))
       return inbox.lose('address', 1, `${plainAddress(sender)} is not in SVC_SYSLOG_ALLOW`)
-    const message = trimmed(bytes)
+    const message = trimmed(unpacked(bytes))
     if (message.length > 0)
       inbox.take({ bytes: message, isCut: false, from: plainAddress(sender), transport: 'udp' })
   })
@@ -187,7 +187,15 @@ class Connections {
       // One that waits for room is not idle.
       if (!socket.isPaused()) socket.destroy()
     })
-    socket.on('data', (chunk) => take(framer.push(chunk)))
+    let isFirst = true
+    socket.on('data', (chunk) => {
+      const isPacked = isFirst && isPackedStream(chunk)
+      isFirst = false
+      if (!isPacked) return take(framer.push(chunk))
+      this.inbox.lose('packed', 1, `${from} packs its connection: leave out compression.mode of rsyslog`)
+      this.open.delete(socket)
+      socket.destroy()
+    })
     const leave = (): void => {
       if (this.open.delete(socket)) take(framer.end())
     }

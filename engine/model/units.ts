@@ -72,6 +72,15 @@ export function spellingsOf(word: string): string[] {
   return level === undefined ? [] : [word.trim().toLowerCase(), level.toLowerCase()]
 }
 
+/** Every way to write the level that a word says, as senders do; empty for a word that is none. */
+export function levelSpellings(word: string): string[] {
+  const level = levelNamed(word)
+  if (level === undefined) return []
+  const words = Object.keys(ALIASES).filter((alias) => ALIASES[alias] === level)
+  const written = words.flatMap((one) => [one, one.toLowerCase(), one[0] + one.slice(1).toLowerCase()])
+  return [...new Set([word, ...written])]
+}
+
 /*
  * US dollars without the noise of binary fractions: 0.1 + 0.2 is 0.3 to whoever reads it. Rounded where
  * they are priced or summed, to a billionth of a dollar, which is less than a token of the cheapest

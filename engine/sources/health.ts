@@ -10,6 +10,7 @@ import { isoOrNull } from '../model/units.ts'
 import { withCredential } from './config-secrets.ts'
 import { ENTITY_SHARE } from './connectors/connector.ts'
 import { readerHealth } from './connectors/preset.ts'
+import { LOOKS_MAX } from './connectors/webhook.ts'
 import type { LiveSource } from './live.ts'
 import type { PollRow, SourceQueries, SourceRow } from './queries.ts'
 
@@ -31,7 +32,9 @@ export function healthOf(
   const times = [...(skewed ? [skewedHealth(skewed)] : []), ...(untimed ? [untimedHealth(untimed)] : [])]
   const bodies = refused ? [refusedHealth(refused)] : []
   const long = tooLong ? [tooLongHealth(tooLong)] : []
-  const better = reader ? [readerHealth(reader.sample, row.name)] : []
+  // One of many payloads that has another form, such as the notification among values, says nothing of the others.
+  const isMost = reader && reader.count * 2 >= Math.min(LOOKS_MAX, live.counters.events)
+  const better = isMost ? [readerHealth(reader.sample, row.name)] : []
   const notices = [poll?.restarted, poll?.notice, ...bodies, ...times, ...long, ...better, ...drifts].filter(
     (notice) => typeof notice === 'string',
   )

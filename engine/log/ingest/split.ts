@@ -149,9 +149,13 @@ export function splitBody(
   const readAll = (range: Range): Rejected[] => {
     body.isLines = true
     // Whoever reads lines in place of `visit` takes bytes for UTF-8.
-    return lines && body.isUtf8
-      ? lines(range, ITEMS_MAX, (from, index) => readLine(body, from, range[1], index))
-      : readLines(body, range, visit)
+    const refused =
+      lines && body.isUtf8
+        ? lines(range, ITEMS_MAX, (from, index) => readLine(body, from, range[1], index))
+        : readLines(body, range, visit)
+    const [first] = refused
+    if (first?.index !== 0 || hasJsonLine(body, range)) return refused
+    return [{ ...first, error: `${first.error}${foreignForm(all, range[0])}` }, ...refused.slice(1)]
   }
   const hasMark = all.length >= 3 && all[0] === 0xef && all[1] === 0xbb && all[2] === 0xbf
   const whole = trim(all, hasMark ? 3 : 0, all.length)
@@ -183,6 +187,20 @@ const HEAD = 256
 /** A boundary of RFC 2046 and the first header of a part: a field of the form may look like a line of JSON. */
 const MULTIPART = /^--[^\r\n]{1,70}\r?\ncontent-/i
 const FORM = /^[\w.%+[\]-]+=/
+const MARKUP = /^<[a-z!?]/i
+/** What no JSON begins with; of a line of syslog its priority. */
+const PLAIN = /^(?:<\d{1,3}>|\[?[A-Z]|\[?\d{4}[-/]\d\d|\[\d\d[:/])/i
+/** A map of MessagePack, or a list that begins with one, and a short text as its key: no text in another charset begins so. */
+const MESSAGE_PACK = /^(?:[\x90-\x9f]|\xdc..|\xdd.{4})?(?:[\x80-\x8f]|\xde..|\xdf.{4})[\xa1-\xbf]/s
+
+/** What a body that is no JSON looks like, and what to do; empty where it looks like JSON that is broken. */
+function foreignForm(bytes: Buffer, start: number): string {
+  const head = bytes.toString('latin1', start, start + HEAD)
+  if (FORM.test(head)) return '; it looks like a form (a=b&c=d): send JSON, such as {"a":"b"}'
+  if (MARKUP.test(head)) return '; it looks like XML or HTML: send JSON'
+  if (/^-?(?:true|false|null|NaN|Infinity)\b/.test(head) || !PLAIN.test(head)) return ''
+  return '; it looks like text: send each line as JSON, such as {"message":"…"}, or by syslog'
+}
 
 /** @throws SvcError invalid, unsupported_media */
 function refuseForeign(all: Buffer, start: number): void {
@@ -202,6 +220,8 @@ const failNotUtf8 = (): never => fail('invalid', 'the body is not valid UTF-8')
 function refusePacked(all: Buffer): void {
   const begins = (...bytes: number[]): boolean => bytes.every((byte, i) => all[i] === byte)
   if (begins(0xff, 0xfe) || begins(0xfe, 0xff)) fail('invalid', 'the body is not valid UTF-8: it is UTF-16')
+  if (MESSAGE_PACK.test(all.toString('latin1', 0, 12)))
+    fail('invalid', 'the body is not valid UTF-8: it is MessagePack; send JSON')
   const coding = begins(0x1f, 0x8b)
     ? 'gzip'
     : begins(0x28, 0xb5, 0x2f, 0xfd)
@@ -239,9 +259,7 @@ export function parseItem(raw: Uint8Array): unknown {
 function readDocument({ bytes }: Body, [start]: Range, one: SplitItem | string, visit: Visit): Rejected[] {
   if (typeof one === 'string' && BOUNDS.has(one)) return [{ index: 0, error: one }]
   if (typeof one === 'string') {
-    const isForm = FORM.test(bytes.toString('latin1', start, start + HEAD))
-    const form = isForm ? '; it looks like a form (a=b&c=d): send JSON, such as {"a":"b"}' : ''
-    return fail('invalid', `the body is neither JSON nor NDJSON: it ${one}${form}`)
+    return fail('invalid', `the body is neither JSON nor NDJSON: it ${one}${foreignForm(bytes, start)}`)
   }
   visit(one)
   return []

@@ -11,7 +11,7 @@ const PAST_MS = 3_653 * DAY_MS
 const FUTURE_MS = DAY_MS
 /** So far the clock of a sender may be ahead of ours: what is over was over when it was told. */
 export const CLOCKS_MS = 60_000
-const TEXT_MAX = 64
+const TEXT_MAX = 80
 
 export interface EventTime {
   /** Epoch ms, or null when ingest time is to be used. */
@@ -36,9 +36,9 @@ export interface LocalTime {
 }
 
 const CLOCK = '(\\d{1,2}):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?(?: ?([AaPp][Mm])\\b)?'
-/** A zone may be named behind its offset, as Go writes it; one that is named alone is the zone. */
+/** A zone may be named behind its offset, as Go writes it, or in brackets (RFC 9557), as Java and JavaScript do; one that is named alone is the zone. */
 const ISO = new RegExp(
-  `^(\\d{4})-(\\d\\d)-(\\d\\d)(?:[Tt ]${CLOCK} ?([Zz]|[A-Z]{2,5}|[+-]\\d\\d(?::?\\d\\d)?)?(?: ([A-Z]{1,5}))?)?$`,
+  `^(\\d{4})-(\\d\\d)-(\\d\\d)(?:[Tt ]${CLOCK} ?([Zz]|[A-Z]{2,5}|[+-]\\d\\d(?::?\\d\\d)?)?(?: ([A-Z]{1,5})|(?<=[Zz]|[+-]\\d\\d(?::?\\d\\d)?)\\[[\\w+/-]{1,40}\\])?)?$`,
 )
 
 /** The first and the last time that is used, epoch ms. */
@@ -55,6 +55,8 @@ const UNITS: readonly [below: number, perMs: number][] = [
 ]
 /** From 1e17 on, as UNITS has it. */
 const NANOS = /^0*[1-9]\d{17,63}$/
+/** Spaces that break no line, which newer Java and browsers put before AM and PM. */
+const NARROW = /[\u202f\u00a0]/g
 const NUMBER = /^[+-]?\d{1,64}(?:\.\d{0,64})?$/
 
 /**
@@ -91,7 +93,8 @@ const parseText = (text: string, nowMs: number, local: Zone = UTC): number | nul
     ? NANOS.test(text)
       ? nanosToMs(text)
       : sinceEpoch(Number(text))
-    : (parseIso(text, local) ?? (text.length > TEXT_MAX ? null : parseWritten(text.trim(), nowMs, local))))
+    : (parseIso(text, local) ??
+      (text.length > TEXT_MAX ? null : parseWritten(text.trim().replace(NARROW, ' '), nowMs, local))))
 
 /**
  * By its digits: a number has but every 256th nanosecond of now, so that a whole millisecond would be the one before.
@@ -168,6 +171,7 @@ const ZONES: Readonly<Record<string, number>> = {
   ...{ Z: 0, UT: 0, UTC: 0, GMT: 0, EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 },
 }
 const ZONE = '(Z|[+-]\\d\\d:?\\d\\d|[A-Z]{2,3})'
+const LONG_MONTH = '(?:January|February|March|April|June|July|August|September|October|November|December)'
 const DAY_NAME = '(?:[A-Z][a-z]{2,8},? )?'
 
 type Part = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'half' | 'zone' | 'name'
@@ -207,6 +211,13 @@ const FORMS: readonly Form[] = [
     parts: ['year', 'month', 'day', 'hour', 'minute', 'second', 'fraction', 'half', 'zone'],
   },
   {
+    // Nov 22, 2026, 10:59:00 AM, as Java and browsers write it for people
+    pattern: new RegExp(
+      `^${DAY_NAME}([A-Z][a-z]{2}|${LONG_MONTH}) (\\d{1,2}), (\\d{4}),? ${CLOCK} ?${ZONE}?$`,
+    ),
+    parts: ['month', 'day', 'year', 'hour', 'minute', 'second', 'fraction', 'half', 'zone'],
+  },
+  {
     // Nov 22 10:59:00 (RFC 3164), whose zone a file connector knows
     pattern: new RegExp(`^([A-Z][a-z]{2}) {1,2}(\\d{1,2}) ${CLOCK} ?${ZONE}?$`),
     parts: ['month', 'day', 'hour', 'minute', 'second', 'fraction', 'half', 'zone'],
@@ -225,7 +236,7 @@ function parseWritten(text: string, nowMs: number, local: Zone): number | null {
       parts.includes(part) ? match[1 + parts.indexOf(part)] : undefined
     const month = found('month')!
     const rest = {
-      month: /\D/.test(month) ? MONTHS.indexOf(month.toLowerCase()) + 1 : Number(month),
+      month: /\D/.test(month) ? MONTHS.indexOf(month.slice(0, 3).toLowerCase()) + 1 : Number(month),
       day: Number(found('day')),
       ...{ hour: found('hour')!, minute: Number(found('minute')), second: Number(found('second') ?? '0') },
       ...{

@@ -8,7 +8,7 @@ import { didYouMean } from '../../../schemas/near-names.ts'
 import type { JoinedName, SourceGap } from '../../../schemas/types.ts'
 import type { Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
-import { iso, isoOrNull, levelNamed, parseDuration } from '../../model/units.ts'
+import { iso, isoOrNull, levelNamed, levelSpellings, parseDuration } from '../../model/units.ts'
 import { type EntityRules, type JoinedThing, type Name, NO_ENTITIES, nameText } from '../entity-rules.ts'
 import type { Gap } from '../lifecycle.ts'
 import type { Database, Statement } from '../store/handle.ts'
@@ -263,6 +263,14 @@ function allSourceLabels(dictionary: Dictionary, names: SourceNames): number[] {
     .filter((id) => id !== undefined)
 }
 
+const OF_SOURCES = ' (one source is read by sources, with the command by --source)'
+const OF_TYPES = ' (types are event_types, with the command --type)'
+/** What is no label, and is taken for one. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  ...{ source: OF_SOURCES, sources: OF_SOURCES },
+  ...{ type: OF_TYPES, event_type: OF_TYPES },
+}
+
 /**
  * What should be known of labels in a request that match nothing.
  * @param wanted names of labels. @param isHinted whether the one that was meant perhaps is named
@@ -279,7 +287,7 @@ export function unknownLabels(
   const unknown = wanted.filter((name) => !isStored(db, name) && !numbers.has(name))
   if (unknown.length === 0) return null
   const known = isHinted ? [...labelNames(db), ...numbers] : []
-  const told = unknown.map((name) => name + didYouMean(name, known)).join(', ')
+  const told = unknown.map((name) => name + (ownField(INSTEAD, name) ?? didYouMean(name, known))).join(', ')
   return `no event has the ${unknown.length === 1 ? 'label' : 'labels'} ${told}`
 }
 
@@ -316,6 +324,24 @@ export function unknownOf(
     return near === '' ? [] : `${what}${near}`
   })
   return told.length === 0 ? null : `no event has ${told.join(', nor ')}`
+}
+
+/**
+ * That a level which is asked for is written otherwise, too: labels are compared as they are written, and log records of
+ * OpenTelemetry have their level as their type. null: it is not, or a project reads, which learns of nothing beside it.
+ */
+export function levelsBeside(
+  { dictionary }: Pick<ReadContext, 'dictionary'>,
+  { selector = {}, project }: Mistyped,
+): string | null {
+  const value = String(ownField(selector, 'level') ?? '')
+  const level = levelNamed(value)
+  if (level === undefined || project?.length) return null
+  const has = (label: string) => (word: string) => dictionary.find(label, word) !== undefined
+  const labels = levelSpellings(value).filter((one) => one !== value && has('level')(one))
+  const types = [level, level.toLowerCase()].filter(has(TYPE_LABEL))
+  const other = [...labels.map((one) => `level=${one}`), ...types.map((one) => `the type ${one}`)]
+  return other.length === 0 ? null : `beside level=${value} there are events with ${other.join(', ')}`
 }
 
 /** Values that are compared with one that was mistyped, and as many that begin with the same letter: most mistakes are behind it. */

@@ -21,6 +21,7 @@ import {
   gapsIn,
   joinedBy,
   lastSeenOf,
+  levelsBeside,
   type Narrowing,
   type Plan,
   PointFold,
@@ -331,9 +332,7 @@ function answer(
   const { request, window, cursor } = reading
   const notice = page.isCut
     ? stoppedAt(reading, page)
-    : rows.every((row) => row.reference)
-      ? unknownOf(ctx, { ...request, selector: notFoundIn(rows, request.selector) }, reading.plan.joined)
-      : null
+    : (silence(ctx, reading, rows) ?? (request.cursor === undefined ? levelsBeside(ctx, request) : null))
   const isEmpty =
     rows.every((row) => row.reference) && request.cursor === undefined && next === null && !isOfAll(request)
   const seen = isEmpty ? lastSeenOf(ctx, request, cursor.ceiling, reading.rules) : undefined
@@ -361,6 +360,12 @@ function answer(
     ...(reading.gaps.length ? { gaps: [...reading.gaps] } : {}),
   }
 }
+
+/** What may have been mistyped where nothing was found; null where something was. */
+const silence = (ctx: ReadContext, { request, plan }: Reading, rows: readonly Row[]): string | null =>
+  rows.every((row) => row.reference)
+    ? unknownOf(ctx, { ...request, selector: notFoundIn(rows, request.selector) }, plan.joined)
+    : null
 
 /** A selector without the labels of the documents that were found: those are not unknown. */
 const notFoundIn = (rows: readonly Row[], selector: Readonly<Record<string, unknown>> = {}) =>

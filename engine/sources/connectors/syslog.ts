@@ -92,10 +92,10 @@ function compileSyslog({ zone }: SyslogConfig): ReturnType<PushConnector['compil
   }
 }
 
-/** Who says it stands in front, where the message does not begin with it. */
+/** Who says it stands in front, where the message does not begin with it. rsyslog keeps the space that was behind the tag of a program. */
 function textOf(record: Record<string, unknown>, said: string): string {
   const app = scalar(record.app)
-  const own = said.trim() === '' ? (scalar(record.msgid) ?? scalar(record.raw) ?? '') : said
+  const own = said.trim() === '' ? (scalar(record.msgid) ?? scalar(record.raw) ?? '') : said.replace(/^ /, '')
   if (own === '') return app ?? 'syslog message without text'
   return app === undefined || own.startsWith(app) || record.form === 'unknown' ? own : `${app}: ${own}`
 }

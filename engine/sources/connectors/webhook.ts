@@ -118,7 +118,7 @@ function flatOf(config: WebhookConfig): FlatMapping | null {
 }
 
 /** Items of a fresh source that are looked at for who sent them: a sender keeps to its form. */
-const LOOKS_MAX = 16
+export const LOOKS_MAX = 16
 
 type Headers = Record<string, string> | undefined
 

@@ -195,7 +195,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   '28P01': 'PostgreSQL refuses user or password; correct both in dsn',
   '28000': 'PostgreSQL lets this user not connect: check pg_hba.conf and sslmode in dsn',
   '3D000': 'PostgreSQL has no such database: correct its name in dsn',
-  '42501': 'the user of dsn may not read the table: GRANT SELECT on it (and USAGE on its schema)',
+  '42501':
+    'the user of dsn may not read the table: GRANT SELECT on it (and USAGE on its schema), or name as columns those it may read',
   '53300': 'PostgreSQL has no connection left: raise max_connections, or use a pooler',
   '57014': 'PostgreSQL took longer than 10 s: put an index on the cursor column and the primary key',
   '57P03': 'PostgreSQL is starting up or shutting down',
@@ -302,7 +303,7 @@ export function columnOf(table: Table, name: string, field: string): Column {
 }
 
 /** Whether values of the type are moments. */
-const isTime = ({ type }: Column): boolean => /^(timestamp|date\b)/.test(type)
+export const isTime = ({ type }: Column): boolean => /^(timestamp|date\b)/.test(type)
 /** Whether they are texts. */
 const isText = ({ type }: Column): boolean => /^(text|character|citext)/.test(type)
 /** Whether they are whole numbers. */
@@ -342,11 +343,22 @@ export function proposeTable(
   reach: Reach,
 ): Promise<Record<string, unknown>> {
   const { dsn, ...rest } = config
-  return inSession(dsn, reach, async (session) =>
-    rest.table
-      ? describeTable(session, await findTable(session, rest.table), rest)
-      : listTables(session, rest),
+  return inSession(dsn, reach, async (session) => {
+    if (!rest.table) return listTables(session, rest)
+    const table = await findTable(session, rest.table)
+    return describeTable(session, table, await readableOf(session, table), rest)
+  })
+}
+
+/** The columns that the user may read: a grant may name some of them alone. */
+async function readableOf(session: Session, { sql, columns }: Table): Promise<Column[]> {
+  const found = await session.query<{ name: string }>(
+    `SELECT name FROM unnest($2::text[]) AS name WHERE has_column_privilege($1, name, 'SELECT')`,
+    [sql, columns.map(({ name }) => name)],
   )
+  const names = new Set(found.map(({ name }) => name))
+  // Of none it is refused below, with what to do.
+  return names.size === 0 ? columns : columns.filter(({ name }) => names.has(name))
 }
 
 async function listTables(session: Session, rest: object): Promise<Record<string, unknown>> {
@@ -366,25 +378,30 @@ async function listTables(session: Session, rest: object): Promise<Record<string
 
 async function describeTable(
   session: Session,
-  table: Table,
+  all: Table,
+  readable: Column[],
   rest: Omit<Partial<PostgresConfig>, 'dsn'>,
 ): Promise<Record<string, unknown>> {
+  const table = { ...all, columns: readable }
   const cursor = rest.cursor_column
     ? columnOf(table, rest.cursor_column, 'cursor_column')
     : cursorOf(table.columns)
   const time = !rest.time_column && cursor && !isTime(cursor) ? timeOf(table.columns) : undefined
   const hasKey = table.key.length > 0
   const coverage = await coverageOf(session, table, cursor)
+  const hidden = all.columns.length - readable.length
   const entity = entityOf(coverage)
   const shown = coverage.map(({ label, rows, of }) => ({ label, rows, of }))
   return {
-    summary: `${countWords(table.columns.length, 'column')}${cursor ? `; rows are read in the order of ${cursor.name}` : ''}${time ? `, at the time of ${time.name}` : ''}${hasKey ? '' : '; it has no primary key, so equal rows count as one'}${coverageText(entity)}`,
+    summary: `${countWords(table.columns.length, 'column')}${cursor ? `; rows are read in the order of ${cursor.name}` : ''}${time ? `, at the time of ${time.name}` : ''}${hasKey ? '' : '; it has no primary key, so equal rows count as one'}${hidden > 0 ? `; left out, as the user of dsn may not read them: ${hidden}` : ''}${coverageText(entity)}`,
     columns: table.columns,
     coverage: shown,
     proposed_config: {
       ...rest,
       ...(cursor ? { cursor_column: cursor.name } : {}),
       ...(time ? { time_column: time.name } : {}),
+      // All columns are read where none is named.
+      ...(hidden > 0 && !rest.columns ? { columns: readable.map(({ name }) => name).join(', ') } : {}),
       labels: labelsOf(table.columns, entity),
     },
   }

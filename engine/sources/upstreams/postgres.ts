@@ -12,6 +12,7 @@ import {
   columnOf,
   findTable,
   inSession,
+  isTime,
   parseDsn,
   proposeTable,
   quoted,
@@ -121,9 +122,19 @@ function pollTable(config: PostgresConfig, cursor: string | null, reach: Reach):
       cursor:
         page.cursor === null ? null : JSON.stringify({ database, cursor: page.cursor } satisfies Stored),
       more: page.more,
-      ...noticeOf(page.tooLarge, isOther, page.told),
+      ...noticeOf(page.tooLarge, isOther, [...page.told, ...randomIn(reading.cursorColumn, page.cursor)]),
     }
   })
+}
+
+/** A UUID of version 4: no other column is so often taken for one that grows. */
+const RANDOM = /^[\da-f]{8}-[\da-f]{4}-4/
+
+function randomIn({ name, type }: Column, cursor: TableCursor | null): string[] {
+  if (type !== 'uuid' || !cursor || !RANDOM.test(cursor.at[0])) return []
+  return [
+    `${name} holds random values (UUIDs of version 4), which do not grow: new rows that lie before the last ${WINDOW.toLocaleString('en')} are missed; set cursor_column to a time or a number that grows`,
+  ]
 }
 
 function noticeOf(tooLarge: number, isOther: boolean, more: string[]): { notice?: string } {
@@ -173,6 +184,8 @@ interface TableCursor {
   seen: string[]
   /** What places are of; absent in cursors of older versions. */
   by?: Telling
+  /** Type of the cursor column whose values places have; absent in cursors of older versions. */
+  type?: string
   /** The state of the table whose rows were read last. */
   state?: string
 }
@@ -233,6 +246,7 @@ async function readPage(session: Session, reading: Reading, stored: TableCursor 
     cursor: {
       ...{ at, low, seen: within.map(({ digest }) => digest).filter((digest) => known.has(digest)) },
       by: reading.by,
+      type: reading.cursorColumn.type,
       state: last.ahead === 't' ? reading.table.state : (before?.state ?? reading.table.state),
     },
     more: cut >= 0 || found.length >= reading.limit,
@@ -245,37 +259,56 @@ async function readPage(session: Session, reading: Reading, stored: TableCursor 
 const RETOLD_MAX = 10_000
 
 /**
- * Places as the table tells its rows now. Where it gained a column or a primary key, the rows that were read are looked
- * up by what told them then; where that is gone, reading goes on behind the value it had come to.
+ * Places as the table tells its rows now. Where it gained a column or a primary key, or its times a zone or none, the rows
+ * that were read are looked up by what told them then; where that is gone, reading goes on behind the value it had come to.
  */
 async function placesNow(
   session: Session,
   reading: Reading,
   before: TableCursor,
 ): Promise<{ before: TableCursor; told: string[] }> {
-  const { by = reading.by, at, low } = before
+  const { by = reading.by, type = reading.cursorColumn.type, at, low } = before
+  const was = { name: reading.cursorColumn.name, type }
+  // A time is another text in another type, and so its digest; the text of a number stays as it is.
+  const isOtherTime = was.type !== reading.cursorColumn.type && isTime(was) && isTime(reading.cursorColumn)
   const isFit = at.length === 1 + (by.isKey ? by.columns.length : 1)
-  if (isFit && String(by.columns) === String(reading.by.columns) && by.isKey === reading.by.isKey)
+  if (
+    isFit &&
+    !isOtherTime &&
+    String(by.columns) === String(reading.by.columns) &&
+    by.isKey === reading.by.isKey
+  )
     return { before: { ...before, by }, told: [] }
   const has = (name: string) => reading.table.columns.some((column) => column.name === name)
   const rows =
     isFit && by.columns.every(has)
-      ? await session.query<Retold>(...retold({ ...reading, by }, reading, before))
+      ? await session.query<Retold>(
+          ...retold({ ...reading, by, ...(isOtherTime ? { cursorColumn: was } : {}) }, reading, before),
+        )
       : []
   const read = rows.filter(({ was_read: wasRead }) => wasRead === 't')
   const last = read.at(-1)
-  if (last && rows.length < RETOLD_MAX) {
+  // Where none is known by its digest, none of the window would be.
+  const isKnown = before.seen.length === 0 || read.some(({ is_seen: isSeen }) => isSeen === 't')
+  if (last && isKnown && rows.length < RETOLD_MAX) {
     const [lowest] = low === null ? [] : await session.query<{ place: string }>(...lastBelow(reading, low[0]))
     const seen = read.map(({ digest }) => digest)
     return {
-      before: { ...before, at: placeOf(last), low: lowest ? placeOf(lowest) : null, seen, by: reading.by },
+      before: {
+        ...before,
+        at: placeOf(last),
+        low: lowest ? placeOf(lowest) : null,
+        seen,
+        by: reading.by,
+        type: reading.cursorColumn.type,
+      },
       told: [],
     }
   }
   const behind: Place = [at[0]]
   const value = `${reading.cursorColumn.name} ${at[0]}`
   return {
-    before: { ...before, at: behind, low: behind, seen: [], by: reading.by },
+    before: { ...before, at: behind, low: behind, seen: [], by: reading.by, type: reading.cursorColumn.type },
     told: [`what tells the rows of the table was changed: reading goes on behind ${value}`],
   }
 }
@@ -397,6 +430,8 @@ interface Retold {
   place: string
   /** Truth values are texts here, t or f. */
   was_read: string
+  /** It is in the window. */
+  is_seen: string
 }
 
 /** The rows that were told as `was` tells, up to the furthest, as `now` tells them. */
@@ -406,9 +441,9 @@ function retold(was: Reading, now: Reading, before: Pick<TableCursor, 'at' | 'lo
   const values = new Values(old)
   const from = low ? ` AND ${old.column} >= ${values.add(low[0])}::text::${old.types[0]}` : ''
   const passed = low ? ` OR ${old.tupleOf(low)} <= ${values.place(low)}` : ''
-  const read = `${old.digest} = ANY (${values.add(seen)}::text[])${passed}`
+  const known = `${old.digest} = ANY (${values.add(seen)}::text[])`
   return [
-    `SELECT ${order.digest} AS digest, ${order.place} AS place, ${read} AS was_read FROM ${now.table.sql} AS ${ROW}
+    `SELECT ${order.digest} AS digest, ${order.place} AS place, ${known}${passed} AS was_read, ${known} AS is_seen FROM ${now.table.sql} AS ${ROW}
     WHERE ${notNull(old)}${from} AND ${old.tupleOf(at)} <= ${values.place(at)} ORDER BY ${order.by} LIMIT ${RETOLD_MAX}`,
     values.list,
   ]
@@ -437,7 +472,9 @@ interface Order {
 }
 
 function orderOf({ table, cursorColumn, by }: Reading): Order {
-  const column = `${ROW}.${quoted(cursorColumn.name)}`
+  const stored = `${ROW}.${quoted(cursorColumn.name)}`
+  const { type } = columnOf(table, cursorColumn.name, 'cursor_column')
+  const column = type === cursorColumn.type ? stored : `${stored}::${cursorColumn.type}`
   const named = by.columns.map((name) => columnOf(table, name, 'table'))
   const own = named.map(({ name, type }) => ({ sql: `${ROW}.${quoted(name)}`, type }))
   // As the text of the whole row, where these are all of its columns.

@@ -304,8 +304,8 @@ export interface CompiledFilter {
 /** Answers remembered by label id and filter; then they are forgotten. */
 const MEMO_MAX = 10_000
 const COMPARE = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
-/** Fields that hold the level of a log record. */
-const LEVEL_FIELDS = new Set(['event_type', 'severity'])
+/** Fields that hold the level of an event. */
+const LEVEL_FIELDS = new Set(['event_type', 'severity', 'level'])
 /** What is told of an actual value. */
 const ACTUAL_MAX = 200
 

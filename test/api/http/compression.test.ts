@@ -1,6 +1,13 @@
 /** Bodies of ingest, compressed; and the frames of zstd, which node:zlib reads one of. */
 import { Readable } from 'node:stream'
-import { constants, deflateSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import {
+  constants,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+  zstdDecompressSync,
+} from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ZstdFrames } from '../../../api/http/compression.ts'
@@ -9,6 +16,7 @@ import { openDoor } from './door.ts'
 const COMPRESSIONS = [
   ['gzip', gzipSync],
   ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
   ['zstd', zstdCompressSync],
 ] as const
 

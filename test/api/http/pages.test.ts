@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openDoor } from './door.ts'
+import { openDoor, ROOT } from './door.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-console-'))
 let door: Awaited<ReturnType<typeof openDoor>>
@@ -154,5 +154,24 @@ describe('the page of the API', () => {
       const refused = await get(nothing)
       expect([refused.status, refused.json()]).toEqual([404, { detail: `nothing is at ${nothing}` }])
     }
+  })
+})
+
+describe('a path of another service', () => {
+  it.each([
+    ['/loki/api/v1/push', "Loki's push API is not taken: send lines as JSON to /ingest/<ingest_key>"],
+    ['/ingest/loki-0123/loki/api/v1/push', "Loki's push API is not taken"],
+    ['/services/collector/event/1.0', "Splunk's event collector is not taken"],
+    ['/ingest/dd-0123/api/v2/logs', "Datadog's intake is not taken"],
+    ['/api/v2/logs', "Datadog's intake is not taken"],
+    ['/logs-2026/_bulk', "Elasticsearch's API is not taken"],
+    ['/api/v1/write', 'the connector prometheus asks for metrics'],
+    ['/api/4711/envelope/', 'the preset sentry'],
+    ['/api/v2/spans', 'send them by OTLP to /v1/traces'],
+    ['/opentelemetry.proto.collector.logs.v1.LogsService/Export', 'OTLP/gRPC has a port of its own, 4317'],
+    ['/upload', 'the connector journald reads the folder of systemd-journal-remote'],
+  ])('%s says what is taken instead', async (path, hint) => {
+    const { status, json } = await door.call('POST', path, {}, door.as(ROOT))
+    expect([status, json().detail]).toEqual([404, expect.stringContaining(hint)])
   })
 })

@@ -1,6 +1,7 @@
 /** RFC 6587: lengths and lines, however the stream is cut into pieces. */
+import { deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { Framer, MESSAGE_MAX } from '../../../api/syslog/framing.ts'
+import { Framer, isPackedStream, MESSAGE_MAX, unpacked } from '../../../api/syslog/framing.ts'
 
 /** @param cuts where the stream is cut, in bytes */
 function framesOf(stream: Buffer, cuts: readonly number[] = []): { text: string; isCut: boolean }[] {
@@ -23,6 +24,30 @@ describe('frames of syslog over TCP', () => {
     expect(framesOf(Buffer.from('<13>a\n<13>b\r\n\n<13>c\0\nno priority\n5 apples\n<13>last'))).toEqual(
       whole('<13>a', '<13>b', '<13>c', 'no priority', '5 apples', '<13>last'),
     )
+  })
+
+  it('what rsyslog packs by its ziplevel is as it was before, beside what it leaves as it is', () => {
+    const packed = (text: string, level = 9) =>
+      Buffer.concat([Buffer.from('z'), deflateSync(text, { level })])
+    const long = `<13>1 2026-11-30T18:06:46Z vm app - - - ${'a'.repeat(200)}`
+    // Its last bytes, a sum, may be those that are taken for a line end.
+    const messages = [long, ...Array.from({ length: 300 }, (_, n) => `${long} ${n}`)]
+    const frame = (bytes: Buffer) => Buffer.concat([Buffer.from(`${bytes.length} `), bytes])
+    const stream = Buffer.concat([
+      ...messages.map((text, n) => frame(packed(text, (n % 9) + 1))),
+      Buffer.from(counted('<13>b')),
+    ])
+    expect(framesOf(stream)).toEqual(whole(...messages, '<13>b'))
+    const one = frame(packed(long))
+    for (let cut = 1; cut < one.length; cut++) expect(framesOf(one, [cut])).toEqual(whole(long))
+    expect(unpacked(packed(long)).toString()).toBe(long)
+    for (const text of ['zx is no zlib', 'zebra', packed('x'.repeat(MESSAGE_MAX + 1))])
+      expect(unpacked(Buffer.from(text))).toEqual(Buffer.from(text))
+    expect(
+      [deflateSync(long), Buffer.from('x'), Buffer.from('xa<13>b'), Buffer.from(counted(long))].map(
+        isPackedStream,
+      ),
+    ).toEqual([true, false, false, false])
   })
 
   it('both on one connection, also with a line end behind a counted one', () => {

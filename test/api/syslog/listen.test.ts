@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { promisify } from 'node:util'
+import { deflateSync } from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { parseNetworks } from '../../../api/config-syslog.ts'
 import { SvcError } from '../../../engine/index.ts'
@@ -69,7 +70,9 @@ describe('syslog', () => {
   })
 
   it('over UDP is a message in each datagram; both are counted in /metrics', async () => {
-    const { port, texts, url } = await open()
+    const { port, texts, url, syslog } = await open()
+    await send(port, deflateSync('<13>a connection that is packed as a whole'))
+    await eventually(() => expect(syslog.counts.dropped.packed).toBe(1))
     await sendDatagram(port, '<14>1 - web-1 app - - - by datagram\n')
     await send(port, '<13>by stream\n')
     await eventually(async () => expect(await texts()).toEqual(['app: by datagram', 'by stream']))

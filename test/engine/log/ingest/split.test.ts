@@ -98,7 +98,7 @@ describe('a bad line', () => {
     ['at the start, cut short', '{"a":"b\n{"a":1}\n{"a":2}', [1, 2], [0]],
     ['at the start, with a comma behind', '{"a":1},\n{"a":2}', [1], [0]],
     ['at the end, cut short', '{"a":1}\n\n{"a":', [0], [1]],
-    ['everywhere', 'a\nb', [], [0, 1]],
+    ['everywhere', '}\n]', [], [0, 1]],
   ])('%s is refused by its index and the others stay', (_what, text, kept, refused) => {
     const { items, rejected } = splitBody(bytes(text))
     expect(items.map((item) => item.index)).toEqual(kept)
@@ -141,7 +141,7 @@ describe('a broken document', () => {
   it.each([
     ['an object', '{"a":}', 'the body is neither JSON nor NDJSON: it is not valid JSON at byte 5'],
     ['an object cut short', '{"a":1', 'the body is neither JSON nor NDJSON: it is not valid JSON at byte 6'],
-    ['text', 'hello', 'the body is neither JSON nor NDJSON: it is not valid JSON at byte 0'],
+    ['a bracket alone', '}', 'the body is neither JSON nor NDJSON: it is not valid JSON at byte 0'],
     [
       'an object over lines',
       '{\n "list": [\n 1,\n 2\n ],,\n}',
@@ -204,11 +204,26 @@ describe('a broken document', () => {
     ['gzip', gzipSync('{"a":1}'), 'invalid', 'send the header Content-Encoding: gzip'],
     ['zlib', deflateSync('{"a":1}'), 'invalid', 'send the header Content-Encoding: deflate'],
     ['zstd', zstdCompressSync('{"a":1}'), 'invalid', 'send the header Content-Encoding: zstd'],
+    ['XML', bytes('<a><b>1</b></a>'), 'invalid', 'at byte 0; it looks like XML or HTML: send JSON'],
+    ['text', bytes('ERROR boom'), 'invalid', 'at byte 0; it looks like text: send each line as JSON'],
+    ['a line of syslog', bytes('<34>Oct 11 22:14:15 su: x'), 'invalid', '"…"}, or by syslog'],
+    ['MessagePack', Buffer.from('9183a26474a178', 'hex'), 'invalid', 'it is MessagePack; send JSON'],
     ['UTF-16 with a mark', Buffer.from('\ufeff{"a":1}', 'utf16le'), 'invalid', 'UTF-16'],
     ['UTF-16 without', Buffer.from('[{"a":1},\n{"b":2}]', 'utf16le'), 'invalid', 'UTF-16'],
     ['UTF-16 the other way', Buffer.from('{"a":1}', 'utf16le').swap16(), 'invalid', 'UTF-16'],
   ])('that is %s is told as such', (_what, body, code, message) => {
     expect(refusal(body)).toMatchObject({ code, message: expect.stringContaining(message) })
+  })
+
+  it('that is lines of text is told as such once', () => {
+    const refused = (text: string) => split(text).rejected.map(({ error }) => error)
+    const said = '; it looks like text: send each line as JSON, such as {"message":"…"}, or by syslog'
+    for (const text of ['[12:00] boom\n  at x', 'time,service\n2026-11-30,api', '2026-11-30 10:00 x\n  at y'])
+      expect(refused(text)).toEqual([
+        expect.stringMatching(said.replace(/[{}]/g, '.')),
+        expect.not.stringContaining(';'),
+      ])
+    expect(refused('boom\n{"a":1}')).toEqual(['is not valid JSON at byte 0'])
   })
 
   it('is none for two dashes or an equals sign in lines of JSON', () => {

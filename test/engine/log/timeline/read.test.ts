@@ -126,6 +126,31 @@ describe('a read', () => {
       expect(atOnce(statsInSteps(ctx, { by }, NOW))).not.toHaveProperty('notice')
   })
 
+  it('of a level says how else it is written, and that log records have it as their type', () => {
+    const { append, read, app } = setUp()
+    const said: Record<string, string>[] = [{ level: 'error' }, { level: 'ERROR' }, { level: 'FATAL' }]
+    append(
+      [...said.map((labels) => event(labels, T0)), event({ service: 'b' }, T0, { eventType: 'ERROR' })],
+      { sourceId: app },
+    )
+    const beside = 'beside level=error there are events with level=ERROR, the type ERROR'
+    const found = read({ selector: { level: 'error' } })
+    expect(found).toMatchObject({ count: 1, notice: beside })
+    expect(found.payload).toContain(beside)
+    expect(read({ selector: { level: 'FATAL' } })).not.toHaveProperty('notice')
+  })
+
+  it('says how to read one source, or one type', () => {
+    const { append, read, app } = setUp()
+    append([event({ service: 'checkout' }, T0)], { sourceId: app })
+    expect(read({ selector: { source: 'app' } }).notice).toBe(
+      'no event has the label source (one source is read by sources, with the command by --source)',
+    )
+    expect(read({ selector: { type: 'test' } }).notice).toBe(
+      'no event has the label type (types are event_types, with the command --type)',
+    )
+  })
+
   it('names the label, the value or the type that was meant perhaps', () => {
     const { append, read, app } = setUp()
     // More values than are compared, and the one that is meant behind them.

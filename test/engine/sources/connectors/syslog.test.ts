@@ -51,6 +51,8 @@ describe('a syslog message', () => {
   it('that says nothing of a host is of the address it came from, and keeps its text', () => {
     expect(map('Use the BFG!')).toMatchObject({ text: 'Use the BFG!', stamped: { host: '192.0.2.7' } })
     expect(map('<14>1 - - app - LOGIN [o user="ada"]')).toMatchObject({ text: 'app: LOGIN' })
+    // Of rsyslog, with the space that was behind the tag; more of them are the program's own.
+    expect(map('<14>1 - - app - - -  disk is full')).toMatchObject({ text: 'app: disk is full' })
     expect(map('<13>Oct 11 22:14:15 h app: app started').text).toBe('app started')
   })
 

@@ -44,25 +44,9 @@ const send = (url: string, { body, headers = {} }: PresetExample, more: Record<s
 describe('a preset', () => {
   it('is there for each sender the issue names', () => {
     expect(ALL.map(([name]) => name)).toEqual([
-      ...[
-        'amazon_eventbridge',
-        'amazon_firehose',
-        'amazon_sns',
-        'argo_cd',
-        'azure_devops',
-        'azure_event_grid',
-        'better_stack',
-        'bitbucket',
-        'circleci',
-        'cloudevents',
-        'datadog',
-        'docker_hub',
-        'falco',
-        'fluent_bit',
-        'gelf',
-        'gitlab',
-        'google_pubsub',
-      ],
+      ...['amazon_eventbridge', 'amazon_firehose', 'amazon_sns', 'argo_cd', 'azure_devops'],
+      ...['azure_event_grid', 'better_stack', 'bitbucket', 'checkly', 'circleci', 'cloudevents', 'collectd'],
+      ...['datadog', 'docker_hub', 'falco', 'fluent_bit', 'gelf', 'gitlab', 'google_pubsub'],
       ...['grafana', 'incident_io', 'jenkins', 'jira', 'kubernetes', 'launchdarkly'],
       ...[
         'linear',
@@ -81,6 +65,7 @@ describe('a preset', () => {
         'terraform',
         'uptime_kuma',
         'vector',
+        'winston',
       ],
     ])
   })
@@ -147,7 +132,7 @@ describe('a preset', () => {
     const unnamed = new Set(EXAMPLES.filter((one) => !NAMED.includes(one)).map(([name]) => name))
     // What only says how it is now has no name; Firehose and incident.io name what they send in a header alone; Sentry's errors and GitLab's events have none in the payload.
     expect([...unnamed].sort()).toEqual([
-      ...['amazon_firehose', 'docker_hub', 'falco'],
+      ...['amazon_firehose', 'collectd', 'docker_hub', 'falco'],
       ...[
         'fluent_bit',
         'gelf',
@@ -160,6 +145,7 @@ describe('a preset', () => {
         'telegraf',
         'uptime_kuma',
         'vector',
+        'winston',
       ],
     ])
   })
@@ -252,6 +238,13 @@ describe('a preset', () => {
     })
   })
 
+  it('is not offered for one payload of many', async () => {
+    const alert = { labels: { alertname: 'A' }, annotations: {}, startsAt: '2026-11-23T11:00:00Z' }
+    await door.call('POST', (await door.source('mixed')).url, [alert, { values: [1] }, { values: [2] }])
+    const listed = (await door.call('GET', '/api/sources')).json() as unknown as { name: string }[]
+    expect(listed.find(({ name }) => name === 'mixed')).toMatchObject({ health: { notice: null } })
+  })
+
   it('leaves to the config what the config says', async () => {
     const [stripe] = presets().stripe!.examples
     const labels = [{ name: 'object', field: 'data.object.id', primary: true }]
@@ -324,7 +317,7 @@ describe('a preset', () => {
     expect([answer.status, answer.json().detail]).toMatchObject([
       400,
       expect.stringMatching(
-        /^preset grafanna is not known \(did you mean grafana\?\); there are amazon_eventbridge, amazon_firehose, .*, vector$/,
+        /^preset grafanna is not known \(did you mean grafana\?\); there are amazon_eventbridge, amazon_firehose, .*, vector, winston$/,
       ),
     ])
   })
@@ -372,6 +365,7 @@ const AT = String(NOW / 1_000)
 /** As each sender documents it. */
 const SIGNED: Record<string, (body: string) => Record<string, string>> = {
   bitbucket: (body) => ({ 'x-hub-signature': `sha256=${hex(body)}` }),
+  checkly: (body) => ({ 'x-checkly-signature': hex(body) }),
   circleci: (body) => ({ 'circleci-signature': `v1=${hex(body)}` }),
   gitlab: () => ({ 'x-gitlab-token': SECRET }),
   grafana: (body) => ({ 'x-grafana-alerting-signature': hex(body) }),

@@ -12,6 +12,8 @@ const CASES: [Filter, string, boolean][] = [
   [{ field: 'event_type', op: 'neq', value: 'info' }, 'INFO', false],
   [{ field: 'event_type', op: 'neq', value: 'info' }, 'ERROR', true],
   [{ field: 'severity', op: 'eq', value: 'warning' }, 'WARN', true],
+  [{ field: 'level', op: 'eq', value: 'ERROR' }, 'error', true],
+  [{ field: 'level', op: 'neq', value: 'error' }, 'ERROR', false],
   // Names that are no level, and fields that hold none, are taken to the letter.
   [{ field: 'event_type', op: 'eq', value: 'Deploy' }, 'deploy', false],
   [{ field: 'state', op: 'eq', value: 'Info' }, 'INFO', false],
