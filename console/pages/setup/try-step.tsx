@@ -134,11 +134,12 @@ function Practice({ setup }: { setup: Setup }) {
 /** A practice passes by filters and conditions: whether real events wake anybody is told by the newest of each source. */
 function NewestEvents({ setup }: { setup: Setup }) {
   const sources = setup.checks?.sources ?? []
-  const { data = [] } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: [...skeys.of(setup.project), sources],
     queryFn: () => Promise.all(sources.map(({ name }) => newestOf(name))),
   })
-  return data.map(
+  if (!data && error) return <Failed what="the newest events" error={error} onRetry={() => void refetch()} />
+  return data?.map(
     (told) =>
       told && (
         <Text key={told.event.id} component="div">
