@@ -11,6 +11,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { NoModel, useHasModel } from '../../parts/no-model.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { WhyText } from '../../parts/why-records.tsx'
 import { rkeys, runs } from '../../run-client.ts'
 import { setups, skeys } from '../../setup-client.ts'
 import { work } from '../../trigger-client.ts'
@@ -144,9 +145,9 @@ function NewestEvents({ setup }: { setup: Setup }) {
       told && (
         <Text key={told.event.id} component="div">
           Newest of {told.event.source}: {told.event.text}
-          {told.records.map(({ trigger, text }) => (
-            <div key={trigger}>
-              {trigger}: {text}
+          {told.records.map((record) => (
+            <div key={record.trigger}>
+              {record.trigger}: <WhyText record={record} />
             </div>
           ))}
         </Text>
