@@ -122,7 +122,6 @@ export function SourceFields({ spec, typed, isNew, configured, errors, onEdit, s
           onChange={(draft) => put({ ...state, draft })}
           onBegin={begin}
           errors={inConfig}
-          // What is polled is sent nothing.
           kept={connector.mode === 'push' ? sample : undefined}
         />
       )}
