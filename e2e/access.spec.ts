@@ -47,6 +47,7 @@ test('who may only read is told so before a form is filled in, and what a key la
     objects: [],
   })
   await ask('/api/agents/builtin', { name: 'look', prompt: 'Look.' })
+  await ask(`/api/projects/${project.id}/skills`, { name: 'runbook', description: 'How', body: 'Look.' })
   await ask(`/ingest/${ingest_key}`, { service: 'checkout', msg: 'it broke' })
   await page.goto(daemon.loginUrl)
   await expect(page.getByRole('button', { name: 'Log out' })).toBeVisible()
@@ -101,6 +102,10 @@ test('who may only read is told so before a form is filled in, and what a key la
   await goTo(page, `${daemon.url}/agents/look?tab=edit`)
   await expect(page.getByLabel('Prompt')).toBeDisabled()
   await expect(page.getByLabel('Prompt')).toHaveValue('Look.')
+  await expect(page.locator('.mantine-InputWrapper-required')).not.toHaveCount(0)
+  await expect(page.locator('.mantine-InputWrapper-required:visible')).toHaveCount(0)
+  await goTo(page, `${daemon.url}/skills/runbook?project=${project.id}`)
+  await expect(page.getByRole('heading', { name: 'Instructions' })).toBeVisible()
   await goTo(page, `${daemon.url}/projects/${project.id}?tab=settings`)
   await expect(page.getByRole('main')).toContainText('Changes need a key with scope admin.')
   await expect(page.getByLabel('Name of a new key')).toHaveCount(0)

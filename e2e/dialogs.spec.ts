@@ -123,8 +123,22 @@ test('drawers of a narrow window: conversations of Ask, and the side of the edit
     template: 'custom',
     name: 'Shop',
   })
+  let read = (): void => undefined
+  const isRead = new Promise<void>((resolve) => {
+    read = resolve
+  })
+  await page.route(/\/api\/sources$/, async (route) => {
+    await isRead
+    await route.fallback()
+  })
   await look('Edit', `/projects/${id}?tab=graph`, async () => {
     await button('Edit')()
+    const rows = page.locator('.editor-main')
+    const before = await rows.boundingBox()
+    read()
+    await expect(page.getByRole('button', { name: 'Add source gateway' })).toBeVisible()
+    // What can be added is read once one edits: rows below it stay where they were.
+    expect((await placeOf(rows)).y).toBe(before?.y)
     await button('Add trigger')()
   })
   expect(faults).toEqual([])

@@ -157,10 +157,27 @@ test('300 parts open as flows, few of which are in the document; a row opens its
 }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   const id = await projectNamed(daemon, 'Shop 300')
+  const name = `trigger-c003-${'of-a-long-name-'.repeat(5)}003`
+  await page.route('**/api/projects/*/graph*', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, body: (await response.text()).replaceAll('trigger-c003', name) })
+  })
   await openGraph(page, daemon, id)
   await expect(page.getByText('140 flows, the last to fire first')).toBeVisible()
   expect((await placeOf(rows(page).first())).height).toBe(48)
   expect(await page.evaluate<number>(`document.querySelectorAll('*').length`)).toBeLessThanOrEqual(2_500)
+  // Of a name that is too long its end is shown, and what its trigger did is not cut.
+  const long = page.locator('.graph-flow-row', { hasText: name })
+  const cut = (part: string): Promise<number> =>
+    long
+      .locator(part)
+      .first()
+      .evaluate((of: unknown) => {
+        const { scrollWidth, clientWidth } = of as Record<'scrollWidth' | 'clientWidth', number>
+        return scrollWidth - clientWidth
+      })
+  expect(await cut('[data-kind="trigger"] .graph-flow-name')).toBe(0)
+  expect(await cut('.graph-flow-aside')).toBe(0)
   const faults = await accessibilityFaults(page, 'flows')
 
   await page.getByRole('textbox', { name: 'Filter flows' }).fill('agent-c077')

@@ -82,14 +82,15 @@ test('a goal becomes a plan, the plan a project, and the project finds something
     'trigger gateway-errors',
   )
   await page.getByRole('button', { name: 'Add a source' }).click()
-  await dialog.getByRole('textbox', { name: 'Name' }).first().fill('orders')
+  await expect(dialog.getByRole('textbox', { name: 'Name' }).first()).toBeFocused()
+  await page.keyboard.type('orders')
   await dialog.getByRole('combobox', { name: 'Connector' }).click()
   await page.getByRole('option', { name: 'PostgreSQL' }).click()
   await dialog.getByRole('button', { name: 'Apply to the plan' }).click()
   const watches = page.getByRole('region', { name: 'Watches' })
-  await expect(watches).toContainText('dsn is required')
+  await expect(watches).toContainText('Connection URL (dsn) is required: postgresql:')
   await watches.getByLabel('Connection URL').fill('postgres://reader:secret@127.0.0.1/shop')
-  await expect(watches).not.toContainText('dsn is required')
+  await expect(watches).not.toContainText('(dsn) is required')
   await watches.getByRole('button', { name: 'Take orders out' }).click()
   await expect(apply).toBeEnabled()
   await goTo(page, `${daemon.url}/projects`)
@@ -397,7 +398,11 @@ base.describe('without a model', () => {
     await page.getByRole('button', { name: 'Add a source' }).click()
     await dialog.getByRole('textbox', { name: 'Name' }).first().fill('orders')
     await dialog.getByRole('combobox', { name: 'Connector' }).click()
-    await page.getByRole('option', { name: 'Webhook' }).click()
+    // What receives alerts asks for one example, which trying the project sends.
+    await page.getByRole('option', { name: 'Alertmanager' }).click()
+    await expect(dialog.getByRole('textbox', { name: 'Paste a sample event' })).toHaveAccessibleDescription(
+      'Used to suggest labels. Trying the project sends this event.',
+    )
     await keep.click()
     await page.getByRole('button', { name: 'Add a trigger' }).click()
     await keep.click()

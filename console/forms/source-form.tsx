@@ -28,6 +28,8 @@ interface Props {
   errors?: Readonly<Record<string, string>>
   /** Name of the source that is edited: discovery uses its secrets. */
   sourceName?: string
+  /** The event that is pasted, where somebody else keeps it, and what becomes of it. */
+  kept?: { text: string; use: string; set: (text: string) => void } | undefined
   /** A sample that is given elsewhere: none is asked for here. */
   payloads?: unknown[]
 }
@@ -41,9 +43,11 @@ export function SourceForm({
   knownFields = [],
   errors,
   sourceName,
+  kept,
   payloads: given,
 }: Props) {
-  const [sample, setSample] = useState('')
+  const [pasted, setPasted] = useState('')
+  const sample = kept?.text ?? pasted
   const payloads = given ?? parseSample(sample)
   const preview = usePreview(value.labels, payloads ?? [])
   const fields = [
@@ -86,10 +90,10 @@ export function SourceForm({
           <Grid.Col span={{ base: 12, lg: 4 }}>
             <Textarea
               label="Paste a sample event"
-              description="Used to suggest labels"
+              description={kept ? `Used to suggest labels. ${kept.use}` : 'Used to suggest labels'}
               placeholder={'{"service": "checkout", "level": "error"}'}
               value={sample}
-              onChange={(event) => setSample(event.currentTarget.value)}
+              onChange={(event) => (kept?.set ?? setPasted)(event.currentTarget.value)}
               error={payloads === null ? 'This is neither JSON nor NDJSON yet' : undefined}
               autosize
               minRows={5}

@@ -4,7 +4,7 @@
  */
 
 const CREATES =
-  /^POST \/api\/(sources|triggers|agents\/builtin|mcp-servers|entities\/joined|keys|projects(\/[^/]+\/(skills|keys))?)$/
+  /^POST \/api\/(change-sets|setup\/apply|sources|triggers|agents\/builtin|mcp-servers|entities\/joined|keys|projects(\/[^/]+\/(skills|keys))?)$/
 
 export class Creates {
   private readonly unanswered = new Map<string, string>()

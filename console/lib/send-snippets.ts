@@ -107,6 +107,38 @@ export const syslogSnippets = (at: SendTo, config: Mapping = {}): Snippet[] => [
   sendOne(at, 'syslog', config),
 ]
 
+/** Alertmanager, and a Prometheus that posts its alerts without one. */
+export function alertmanagerSnippets(at: SendTo, config: Mapping = {}): Snippet[] {
+  const { protocol, host } = new URL(at.origin)
+  const credentials = `{ credentials: ${at.token} }`
+  return [
+    {
+      title: 'A receiver, in alertmanager.yml',
+      text: [
+        'receivers:',
+        '  - name: svc',
+        '    webhook_configs:',
+        `      - url: ${at.origin}/ingest/${at.ingestKey}`,
+        '        send_resolved: true',
+        ...(at.token === null ? [] : [`        http_config: { authorization: ${credentials} }`]),
+      ].join('\n'),
+      note: 'A route has to name it: receiver: svc, with continue: true where other receivers are to get the alerts, too. Alertmanager must reach the address.',
+    },
+    {
+      title: 'Without an Alertmanager, in prometheus.yml',
+      text: [
+        'alerting:',
+        '  alertmanagers:',
+        `    - path_prefix: /ingest/${at.ingestKey}`,
+        ...(protocol === 'https:' ? ['      scheme: https'] : []),
+        ...(at.token === null ? [] : [`      authorization: ${credentials}`]),
+        `      static_configs: [{ targets: ["${host}"] }]`,
+      ].join('\n'),
+    },
+    sendOne(at, 'alertmanager', config),
+  ]
+}
+
 /** A log drain of Vercel. @param isSigned whether the source has the drain's signature secret. */
 export function vercelSnippets(at: SendTo, isSigned: boolean, config: Mapping = {}): Snippet[] {
   const needsKey = !isSigned && at.token !== null

@@ -5,6 +5,7 @@
  * Label drift is labels and entities that parts depend on and that do not come: of an edit before it is written, and of
  * what is stored.
  */
+import { namesEntity } from '../../schemas/names-entity.ts'
 import { didYouMean } from '../../schemas/near-names.ts'
 import type {
   AgentSpec,
@@ -53,7 +54,6 @@ import {
   entityFaultOf,
   healthOf,
   type Need,
-  namesEntity,
   needsOfAgent,
   needsOfSource,
   needsOfTrigger,

@@ -5,8 +5,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import type { SendTo, Snippet } from '../../console/lib/send-one.ts'
 import {
+  alertmanagerSnippets,
   otlpSnippets,
   plainSnippets,
   sessionSnippets,
@@ -47,6 +49,7 @@ function shown(source: Source): Snippet[] {
   const { connector, config } = source
   if (connector === 'otlp') return otlpSnippets(at, config).curl
   if (connector === 'vercel') return vercelSnippets(at, false, config)
+  if (connector === 'alertmanager') return alertmanagerSnippets(at, config)
   if (connector === 'claude_code') return sessionSnippets(at, false)
   return plainSnippets(at, connector, config)
 }
@@ -167,4 +170,25 @@ describe('the command shown for a new source, run unchanged, gives a row with it
     )
     expect(await firstEvent('bare-2', 'webhook', config)).toMatchObject(ROWS.webhook!)
   })
+})
+
+it('an Alertmanager, and a Prometheus without one, are told in their own files where to post', () => {
+  const at = { name: 'alerts', origin: 'https://svc.example', ingestKey: 'alerts-1', isOneOfSeveral: false }
+  const written = (token: string | null) =>
+    alertmanagerSnippets({ ...at, token, grpc: { port: null, problem: null } })
+      .slice(0, 2)
+      .map(({ text }) => parse(text))
+  const url = 'https://svc.example/ingest/alerts-1'
+  const authorization = { credentials: 'svc_key' }
+  const prometheus = {
+    path_prefix: '/ingest/alerts-1',
+    scheme: 'https',
+    static_configs: [{ targets: ['svc.example'] }],
+  }
+  const of = (http: object, more: object) => [
+    { receivers: [{ name: 'svc', webhook_configs: [{ url, send_resolved: true, ...http }] }] },
+    { alerting: { alertmanagers: [{ ...prometheus, ...more }] } },
+  ]
+  expect(written(null)).toEqual(of({}, {}))
+  expect(written('svc_key')).toEqual(of({ http_config: { authorization } }, { authorization }))
 })

@@ -43,6 +43,19 @@ describe('a create that got no answer', () => {
     expect((await svc.get<Fields>(`${path}/triage`)).name).toBe('triage')
   })
 
+  it('is answered as the first where an edited draft was applied: its own change is nobody else’s', async () => {
+    svc = await startInstance()
+    const send = page()
+    const spec = { connector: 'webhook', config: { text_template: '{msg}' } }
+    const body = {
+      operations: [{ op: 'put', kind: 'source', name: 'orders', spec }],
+      why: 'Edited on the graph',
+    }
+    const first = await send('POST', '/api/change-sets', body, true)
+    expect(first.status).toBe(200)
+    expect((await send('POST', '/api/change-sets', body)).body).toEqual(first.body)
+  })
+
   it('is of a call that takes the key: credentials, that are tried over the network, take none', () => {
     const given = operations.flatMap((operation) => {
       const [method, path] = operation.route.split(' ') as [string, string]
@@ -52,12 +65,14 @@ describe('a create that got no answer', () => {
     expect(given.filter(({ takesIt }) => !takesIt)).toEqual([])
     expect(given.map(({ route }) => route).sort()).toEqual([
       'POST /api/agents/builtin',
+      'POST /api/change-sets',
       'POST /api/entities/joined',
       'POST /api/keys',
       'POST /api/mcp-servers',
       'POST /api/projects',
       'POST /api/projects/{id}/keys',
       'POST /api/projects/{id}/skills',
+      'POST /api/setup/apply',
       'POST /api/sources',
       'POST /api/triggers',
     ])

@@ -264,6 +264,15 @@ describe('trying', () => {
     await svc.post(of(project.id, '/test-event'), { source: 'gateway' })
     expect(await refusal()).toContain('no label of gateway is marked as entity key')
   })
+
+  it('practises on the entity that events of a connector have themselves, as an alert has', async () => {
+    const svc = await open()
+    const alerts = { ...proposal().watches[0]!, connector: 'alertmanager', config: {}, sample: null }
+    const { project } = await applied(svc, proposal({ watches: [alerts] }))
+    await svc.post(of(project.id, '/test-event'), { source: 'gateway' })
+    const { run_id } = await svc.post<{ run_id: string }>(of(project.id, '/practice'))
+    expect(await svc.get(`/api/runs/${run_id}`)).toMatchObject({ practice: true, key: 'checkout' })
+  })
 })
 
 describe('on a secured instance', () => {

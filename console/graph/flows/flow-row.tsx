@@ -44,7 +44,7 @@ export function FlowRow({ flow, index, top, canvas, onOpen }: Props) {
         <span className="graph-flow-trigger">
           <Names kind="trigger" nodes={trigger ? [trigger] : []} />
           <span className="graph-flow-aside">
-            {changed > 0 && <span className="graph-chip">{changed} changed</span>}
+            {changed > 0 && <span className="graph-chip">{changed} changed</span>}{' '}
             {note?.text ?? (trigger && didToday(trigger))}
           </span>
         </span>
@@ -64,19 +64,25 @@ function didToday(trigger: GraphNode) {
 
 /** Names in a column; of more the number is told. */
 const NAMED = 2
+/** Letters. */
+const TAIL = 9
 
 function Names({ kind, nodes }: { kind: NodeKind; nodes: readonly GraphNode[] }) {
   const Icon = KIND_ICONS[kind]
+  const text = nodes
+    .slice(0, NAMED)
+    .map(({ name }) => name)
+    .join(', ')
+  // Names that begin alike differ at their end, which is never cut.
+  const end = nodes.length === 1 ? -TAIL : text.length
   const bad = nodes.some(({ health }) => health === 'attention')
   if (nodes.length === 0) return <span className="graph-flow-names">–</span>
   return (
     <span className="graph-flow-names" data-kind={kind} title={nodes.map(({ name }) => name).join(', ')}>
       <Icon size={15} strokeWidth={1.7} aria-hidden />
       <span className="graph-flow-name">
-        {nodes
-          .slice(0, NAMED)
-          .map(({ name }) => name)
-          .join(', ')}
+        <span className="graph-flow-cut">{text.slice(0, end)}</span>
+        {text.slice(end)}
       </span>
       {nodes.length > NAMED && <span className="graph-flow-more">+{nodes.length - NAMED}</span>}
       {bad && <span className="graph-health" data-health="attention" />}

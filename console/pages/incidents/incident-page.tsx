@@ -12,6 +12,7 @@ import { usePageKeys } from '../../lib/page-keys.ts'
 import { triggerPath } from '../../lib/paths.ts'
 import { ago, count, moment } from '../../lib/time.ts'
 import { useIncidentActs } from '../../lib/use-incident-acts.tsx'
+import { useIsPhone } from '../../lib/use-is-phone.ts'
 import type { Span } from '../../parts/brush.tsx'
 import { KeysHelp } from '../../parts/keys-help.tsx'
 import { PageHead, useHeadFocus, usePageTitle } from '../../parts/page.tsx'
@@ -223,6 +224,11 @@ const ACTIVE = { state: 'active' } as const
 const hasAllActive = ({ counts, incidents: shown }: Home): boolean =>
   counts.snoozed === 0 && shown.length === openTotal(counts) + counts.acknowledged
 
+const STEPS = [
+  [-1, 'Previous', 'K', '‹'],
+  [1, 'Next', 'J', '›'],
+] as const
+
 /** Where it stands among those that are open, and the ones before and after. */
 function Neighbours({ id }: { id: string }) {
   const go = useNavigate()
@@ -235,6 +241,7 @@ function Neighbours({ id }: { id: string }) {
     staleTime: 10_000,
     enabled: !home.isPending && !isAll,
   })
+  const isPhone = useIsPhone()
   const rows = (isAll ? home.data.incidents : data?.incidents) ?? []
   const at = rows.findIndex((one) => one.id === id)
   const to = (by: number): void => {
@@ -250,24 +257,20 @@ function Neighbours({ id }: { id: string }) {
   return (
     <span style={{ whiteSpace: 'nowrap' }}>
       {at >= 0 && `${at + 1} of ${rows.length}${data?.next_before ? '+' : ''} `}
-      <button
-        type="button"
-        className="text-button"
-        disabled={at <= 0}
-        aria-label="Previous incident"
-        onClick={() => to(-1)}
-      >
-        <Kbd size="xs">K</Kbd>
-      </button>{' '}
-      <button
-        type="button"
-        className="text-button"
-        disabled={at === rows.length - 1}
-        aria-label="Next incident"
-        onClick={() => to(1)}
-      >
-        <Kbd size="xs">J</Kbd>
-      </button>
+      {STEPS.map(([by, name, key, sign]) => (
+        <button
+          key={key}
+          type="button"
+          className="text-button"
+          // A finger needs more room, and has no keys to be told of.
+          style={{ minWidth: isPhone ? 44 : 24, minHeight: isPhone ? 44 : 24 }}
+          disabled={by < 0 ? at <= 0 : at === rows.length - 1}
+          aria-label={`${name} incident`}
+          onClick={() => to(by)}
+        >
+          {isPhone ? sign : <Kbd size="xs">{key}</Kbd>}
+        </button>
+      ))}
     </span>
   )
 }

@@ -11,6 +11,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { NoModel, useHasModel } from '../../parts/no-model.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { WhyText } from '../../parts/why-records.tsx'
 import { rkeys, runs } from '../../run-client.ts'
 import { setups, skeys } from '../../setup-client.ts'
 import { work } from '../../trigger-client.ts'
@@ -134,18 +135,19 @@ function Practice({ setup }: { setup: Setup }) {
 /** A practice passes by filters and conditions: whether real events wake anybody is told by the newest of each source. */
 function NewestEvents({ setup }: { setup: Setup }) {
   const sources = setup.checks?.sources ?? []
-  const { data = [] } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: [...skeys.of(setup.project), sources],
     queryFn: () => Promise.all(sources.map(({ name }) => newestOf(name))),
   })
-  return data.map(
+  if (!data && error) return <Failed what="the newest events" error={error} onRetry={() => void refetch()} />
+  return data?.map(
     (told) =>
       told && (
         <Text key={told.event.id} component="div">
           Newest of {told.event.source}: {told.event.text}
-          {told.records.map(({ trigger, text }) => (
-            <div key={trigger}>
-              {trigger}: {text}
+          {told.records.map((record) => (
+            <div key={record.trigger}>
+              {record.trigger}: <WhyText record={record} />
             </div>
           ))}
         </Text>

@@ -159,11 +159,11 @@ interface SkillFormProps {
   onReload?: () => void
 }
 
-function Preview({ body }: { body: string }) {
+function Preview({ title = 'Preview', body }: { title?: string; body: string }) {
   return (
     <>
       <Title order={2} size="sm" mb={4}>
-        Preview
+        {title}
       </Title>
       <Paper withBorder p="md" radius="md" mih={120}>
         {body.trim() ? <MarkdownText text={body} /> : <Text c="dimmed">Nothing written yet.</Text>}
@@ -182,7 +182,7 @@ function BodyEditor({
   fault: string | undefined
   onChange: (body: string) => void
 }) {
-  if (!useMay()) return <Preview body={body} />
+  if (!useMay()) return <Preview title="Instructions" body={body} />
   return (
     <Grid gap="md">
       <Grid.Col span={{ base: 12, lg: 6 }} data-field="body">

@@ -57,6 +57,8 @@ function Ways({ written, source, at, isFirst }: WaysProps) {
       return <Exporters written={written} at={at} config={source.config} />
     case 'syslog':
       return <Snippets snippets={written.syslogSnippets(at, source.config)} />
+    case 'alertmanager':
+      return <Snippets snippets={written.alertmanagerSnippets(at, source.config)} />
     case 'vercel':
       return <Snippets snippets={written.vercelSnippets(at, source.signed, source.config)} />
     case 'claude_code':

@@ -3,6 +3,7 @@ import { Alert, Badge, Button, Group, SimpleGrid, Stack, Tabs, Text } from '@man
 import { useQuery } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
 import { Link, useParams } from 'react-router'
+import { namesEntity } from '../../../schemas/names-entity.ts'
 import type { Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
@@ -134,8 +135,9 @@ function Overview({ source }: { source: Source }) {
         </Text>
         {labels.length === 0 ? (
           <Text size="sm" c="dimmed">
-            No labels: its events are on no entity’s timeline. Add some under Settings, or pick them under
-            Fields.
+            {namesEntity(source)
+              ? 'None are declared here. Its events have those that what sends or reads them gives; see Fields.'
+              : 'No labels: its events are on no entity’s timeline. Add some under Settings, or pick them under Fields.'}
           </Text>
         ) : (
           <Group gap="xs">

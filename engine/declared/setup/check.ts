@@ -385,11 +385,8 @@ function newWatch(watch: PlanWatch, world: SetupWorld, withSecrets: boolean, rep
   const where = `watches.${watch.key}`
   const known = ownField(world.connectors, watch.connector)
   if (!known) {
-    const all = Object.keys(world.connectors).join(', ')
-    report(
-      where,
-      `connector ${watch.connector ? `${watch.connector} is not known` : 'is required'}; there are ${all}`,
-    )
+    const fault = watch.connector ? `${watch.connector} is not known` : 'is required'
+    report(where, `connector ${fault}; there are ${Object.keys(world.connectors).join(', ')}`)
     return { ...watch, needs: 'none', secrets: [] }
   }
   heeding(report, where, () => checkName('source', watch.name))
@@ -397,7 +394,11 @@ function newWatch(watch: PlanWatch, world: SetupWorld, withSecrets: boolean, rep
   const missing = open.filter(({ required }) => required)
   const doc = heeding(report, where, () => normalise(watch, known, missing))
   if (withSecrets)
-    for (const { field, help } of missing) report(where, `${field} is required: ${help.replace(/\.$/, '')}`)
+    // Forms show its label, files and calls its name.
+    for (const { field, label = field, help } of missing) {
+      const called = label === field ? field : `${label} (${field})`
+      report(where, `${called} is required: ${help.replace(`${label}: `, '').replace(/\.$/, '')}`)
+    }
   const isPush = known.mode === 'push'
   return {
     ...watch,

@@ -148,9 +148,9 @@ const nothingToPractise = ({ name }: ProjectDoc): never =>
   fail('conflict', `there is nothing to practise: no trigger of project ${name} wakes an agent`)
 
 /** The newest event that the trigger could be about. @throws SvcError conflict when there is none */
-function eventFor(parts: TryoutParts, { spec, entityLabel, name }: TriggerDefinition): Row {
-  const isWanted = ({ labels }: Row) =>
-    isSchedule(spec.condition) || (entityLabel !== null && ownField(labels, entityLabel) !== undefined)
+function eventFor(parts: TryoutParts, definition: TriggerDefinition): Row {
+  const { spec, name } = definition
+  const isWanted = (row: Row) => isSchedule(spec.condition) || entityOf(definition, row) !== null
   const came = spec.sources.map((source) => parts.newest(source, LOOKED_AT))
   const newest = came
     .flatMap((events) => events.filter(isWanted).slice(0, 1))
@@ -158,38 +158,32 @@ function eventFor(parts: TryoutParts, { spec, entityLabel, name }: TriggerDefini
   if (newest[0]) return newest[0]
   const sources = spec.sources.join(' and ')
   const needed = `which trigger ${name} needs`
+  const lacks = (what: string): never => fail('conflict', `there is nothing to practise on: ${what}`)
   if (came.every((events) => events.length === 0))
-    fail(
-      'conflict',
-      `there is nothing to practise on: no event of ${sources} has come yet; send a test event first`,
-    )
-  return entityLabel === null
-    ? fail(
-        'conflict',
-        `there is nothing to practise on: no label of ${sources} is marked as entity key, ${needed}; mark one on the page of the source`,
-      )
-    : fail(
-        'conflict',
-        `there is nothing to practise on: no event of ${sources} has the label ${entityLabel} yet, ${needed}; send a test event first`,
-      )
+    return lacks(`no event of ${sources} has come yet; send a test event first`)
+  const label = spec.key_field || definition.entityLabel
+  return label
+    ? lacks(`no event of ${sources} has the label ${label} yet, ${needed}; send a test event first`)
+    : lacks(`no label of ${sources} is marked as entity key, ${needed}; mark one on the page of the source`)
 }
 
-function causeOf({ spec, entityLabel, name }: TriggerDefinition, event: Row, at: number): Cause {
+/** What an event is about, as the trigger counts it: the label it names, else the entity that the event has itself. */
+function entityOf({ spec }: TriggerDefinition, { labels, entity }: Row): Row['entity'] {
+  if (!spec.key_field) return entity
+  const value = ownField(labels, spec.key_field)
+  return value === undefined ? null : { label: spec.key_field, value: String(value) }
+}
+
+function causeOf(definition: TriggerDefinition, event: Row, at: number): Cause {
+  const { spec, name } = definition
   const cause = `practice:${at}:${randomBytes(4).toString('hex')}`
   const reason = `practice on the newest event, ${event.id}`
   const common = { cause, at, value: null, practice: true }
   if (isSchedule(spec.condition))
     return { ...common, key: name, entity: null, reason: 'practice', eventId: null, eventIds: [], slot: at }
-  const value = String(event.labels[entityLabel!])
+  const entity = entityOf(definition, event)!
   const id = rowId(event)
-  return {
-    ...common,
-    key: value,
-    entity: { label: entityLabel!, value },
-    reason,
-    eventId: id,
-    eventIds: [id],
-  }
+  return { ...common, key: entity.value, entity, reason, eventId: id, eventIds: [id] }
 }
 
 const rowId = ({ id }: Row): number => Number(id.slice('evt_'.length))

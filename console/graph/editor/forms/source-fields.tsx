@@ -122,6 +122,7 @@ export function SourceFields({ spec, typed, isNew, configured, errors, onEdit, s
           onChange={(draft) => put({ ...state, draft })}
           onBegin={begin}
           errors={inConfig}
+          kept={connector.mode === 'push' ? sample : undefined}
         />
       )}
     </Stack>

@@ -162,6 +162,7 @@ function AgentDialog({ plan, agent: start, onClose, onKeep }: DialogProps) {
           <DraftRestored of={kept} />
           <TextInput
             label="Name"
+            data-autofocus
             {...marksOf(shown)('name')}
             value={agent.name}
             onChange={(event) => set({ name: event.currentTarget.value })}

@@ -95,6 +95,7 @@ function SkillDialog({ skill: start, onClose, onKeep }: DialogProps) {
           <DraftRestored of={kept} />
           <TextInput
             label="Name"
+            data-autofocus
             {...marksOf(shown)('name')}
             value={skill.name}
             onChange={(event) => set({ name: event.currentTarget.value })}

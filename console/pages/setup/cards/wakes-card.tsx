@@ -173,6 +173,7 @@ function WakeDialog({
           <DraftRestored of={kept} />
           <TextInput
             label="Name"
+            data-autofocus
             {...marksOf(shown)('name')}
             value={name}
             onChange={({ currentTarget: { value } }) => kept.set((now) => ({ ...now, name: value }))}

@@ -1,5 +1,5 @@
 /** Watches: the sources of the plan, those that are here and new ones, and the secrets they still need. */
-import { JsonInput, PasswordInput, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
+import { PasswordInput, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Suspense, useRef, useState } from 'react'
 import type { PlanWatch } from '../../../../schemas/types.ts'
@@ -171,7 +171,6 @@ function WatchDialog({
   /** The fields of a new one, which are loaded when they are first shown, have told how they begin. */
   const [hasFields, setHasFields] = useState(false)
   const parsed = sampleOf(sample)
-  const isPush = ['otlp', 'alertmanager', 'vercel'].includes(watch.connector)
   return (
     <EntryDialog
       title={start.name ? `Source ${start.name}` : 'Add a source'}
@@ -217,6 +216,7 @@ function WatchDialog({
             <>
               <TextInput
                 label="Name"
+                data-autofocus
                 {...marksOf(shown)('name')}
                 value={watch.name}
                 onChange={(event) => setWatch({ name: event.currentTarget.value })}
@@ -249,20 +249,6 @@ function WatchDialog({
                   }}
                 />
               </Suspense>
-              {isPush && (
-                <JsonInput
-                  label="Example event"
-                  description="Trying the project sends this event."
-                  value={sample}
-                  onChange={setSample}
-                  error={parsed === undefined ? NO_OBJECT : undefined}
-                  autosize
-                  minRows={3}
-                  maxRows={12}
-                  formatOnBlur
-                  classNames={{ input: 'mono' }}
-                />
-              )}
             </>
           )}
         </>

@@ -27,8 +27,8 @@ export function SourceCard({ source, secret, check }: SourceProps) {
     queryFn: () => api.source(source.name),
     enabled: url !== null,
   })
-  // What nobody but its sender can sign is tried by no command of ours.
-  const hasOwnWays = OWN_WAYS.has(source.connector) || data?.signed
+  // What nobody but its sender can sign is tried by no command of ours; a known sender is told where to set it up.
+  const hasOwnWays = OWN_WAYS.has(source.connector) || data?.signed || Boolean(data?.config.preset)
   const page = `/sources/${encodeURIComponent(source.name)}`
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label={`Source ${source.name}`}>
