@@ -59,6 +59,7 @@ import {
   needsOfTrigger,
   proposedLabels,
   refusedHealth,
+  resolvedFaultOf,
 } from './health.ts'
 import type { LiveSource } from './live.ts'
 import type { PollRow, SourceRow } from './queries.ts'
@@ -427,7 +428,8 @@ function found(kind: PartKind, name: string, world: World): string[] {
   if (kind !== 'trigger') return driftsOfAll(needsOf(kind, name, doc, world))
   const trigger = documentOf('trigger', doc)
   const fault = entityFaultOf(trigger, world.coverage, (source) => namesEntity(sourceOf(source)))
-  return [...driftsOfAll(needsOfTrigger(trigger)), ...(fault === null ? [] : [fault])]
+  const resolved = resolvedFaultOf(trigger, (source) => sourceOf(source).connector)
+  return [...driftsOfAll(needsOfTrigger(trigger)), ...[fault, resolved].filter((one) => one !== null)]
 }
 
 function needsOf(kind: PartKind, name: string, doc: Doc, world: World): Need[] {

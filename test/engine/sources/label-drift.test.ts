@@ -338,10 +338,33 @@ describe('label drift is told', () => {
       const trigger = {
         name: `on-${source.name}`,
         sources: [source.name],
+        filters: [{ field: 'status', op: 'eq', value: 'firing' }],
         condition: { event: 'any' as const },
       }
       expect(await engine.createTrigger(trigger as never, BY)).not.toHaveProperty('warnings')
     }
+  })
+
+  it('of a trigger over alerts that counts each a second time, when it is resolved', async () => {
+    const { engine } = await openWorld()
+    await engine.createSource({ name: 'am', connector: 'alertmanager', config: {} } as never, BY, false)
+    const each = { name: 'alerts', sources: ['am'], condition: { event: 'any' } }
+    const warning =
+      'trigger alerts: alerts of am trip it when they are resolved, too: filter on status eq firing, or status in firing, resolved where both are meant'
+    expect((await engine.createTrigger(each as never, BY)).warnings).toEqual([warning])
+    const many = { ...each, condition: { aggregate: 'count', predicate: '> 3', window: '5m' } }
+    expect((await engine.updateTrigger('alerts', many as never, BY)).warnings).toEqual([warning])
+    const filters = (field: string, value: unknown, op = 'eq') => ({
+      ...each,
+      filters: [{ field, op, value }],
+    })
+    for (const fine of [
+      filters('status', 'firing'),
+      filters('payload.status', ['firing', 'resolved'], 'in'),
+      filters('level', 'error'),
+      { ...each, condition: { absent_for: '1h' } },
+    ])
+      expect(await engine.updateTrigger('alerts', fine as never, BY)).not.toHaveProperty('warnings')
   })
 
   it.each([
@@ -350,7 +373,8 @@ describe('label drift is told', () => {
   ])('of a source of $connector that sent nothing yet and names no entity', async (source) => {
     const { engine } = await openWorld()
     await engine.createSource({ name: 'polled', ...source } as never, BY, false)
-    const trigger = { name: 'on', sources: ['polled'], condition: { event: 'any' as const } }
+    const filters = [{ field: 'level', op: 'eq', value: 'error' }]
+    const trigger = { name: 'on', sources: ['polled'], filters, condition: { event: 'any' as const } }
     expect((await engine.createTrigger(trigger as never, BY)).warnings).toEqual([
       expect.stringContaining('no label of polled is marked as entity key'),
     ])

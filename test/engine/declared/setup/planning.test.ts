@@ -84,7 +84,13 @@ it('has the model fix what the check finds, and opens with the problems after th
 it('has the model mend a trigger that cannot fire, and opens with the warning where it does not', async () => {
   const world = await open()
   const alerts = { key: 'w1', name: 'alerts', connector: 'prometheus_alerts' }
-  const wakes = [{ ...proposal().wakes[0], sources: ['alerts'], filters: [] }]
+  const wakes = [
+    {
+      ...proposal().wakes[0],
+      sources: ['alerts'],
+      filters: [{ field: 'status', op: 'eq', value: 'firing' }],
+    },
+  ]
   const about = (config: object) =>
     propose({ wakes, watches: [{ ...alerts, config: { url: 'http://prometheus:9090', ...config } }] })
   const labels = [{ name: 'service', field: 'service', primary: true }]
