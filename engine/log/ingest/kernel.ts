@@ -16,11 +16,11 @@ import {
   encodePlan,
   type FlatPlan,
   type MapItem,
-  noteEvent,
+  noteLabels,
   notesOfEvents,
+  noteTime,
   PLAN_BYTES,
   type PreparedBody,
-  tell,
 } from './prepare.ts'
 import { type LineReader, type Rejected, splitBody, withLines } from './split.ts'
 import { type EventTime, eventTimeSpan, parseEventTime } from './time.ts'
@@ -309,6 +309,10 @@ export function prepareLines(
   let packer: KernelPacker | undefined
   const notes = notesOfEvents()
   const rejected: Rejected[] = []
+  const times: (Parameters<typeof noteTime>[1] & { item: number })[] = []
+  const noted = (item: number, claimed: string | null, unknownTime: string | undefined): void => {
+    if (claimed !== null || unknownTime !== undefined) times.push({ item, claimed, unknownTime })
+  }
   const lines: LineReader = (whole, most, read) => {
     const columns = kernel.begin(plan, id, body, whole, most, eventTimeSpan(nowMs))
     if (!columns) throw new KernelFull()
@@ -323,17 +327,20 @@ export function prepareLines(
         packer.addLine([], [0, 0], lineEnd)
         continue
       }
-      for (const event of events) {
-        noteEvent(notes, event)
+      const first = kernel.exports.eventCount()
+      for (const [i, event] of events.entries()) {
+        noteLabels(notes, event)
+        noted(first + i, event.claimed, event.unknownTime)
       }
       packer.addLine(events, (item as Exclude<typeof item, string>).range, lineEnd)
     }
-    packer.readTimes((json) => {
+    packer.readTimes((json, item) => {
       const time = parseEventTime(parseDigits(json), nowMs)
-      if (time.unknown !== undefined) tell(notes.untimed, time.unknown)
-      if (time.claimed !== null) tell(notes.skewed, time.claimed)
+      noted(item, time.claimed, time.unknown)
       return time
     })
+    // Of several the first of the body is told: those that the kernel leaves to be read come after all lines.
+    for (const time of times.sort((a, b) => a.item - b.item)) noteTime(notes, time)
     return rejected
   }
   try {
@@ -404,14 +411,14 @@ class KernelPacker {
   }
 
   /** Sets the times the kernel left open. @param read of a JSON value. @returns how many could not be used. */
-  readTimes(read: (json: string) => EventTime): void {
+  readTimes(read: (json: string, item: number) => EventTime): void {
     const { times, ts } = this.columns
     const count = this.kernel.exports.timeCount()
     const words = new Uint32Array(this.kernel.copy(times, 12 * count))
     for (let i = 0; i < count; i++) {
       // Of three words each, which no type of an array of bytes can say.
       const [item, start, end] = words.subarray(3 * i, 3 * i + 3) as unknown as [number, number, number]
-      const { ts: time, claimed } = read(this.kernel.view(start, end - start).toString())
+      const { ts: time, claimed } = read(this.kernel.view(start, end - start).toString(), item)
       if (time !== null) this.kernel.view(ts, 8 * (item + 1)).writeDoubleLE(time, 8 * item)
       if (claimed !== null) this.claimed.set(item, claimed)
     }

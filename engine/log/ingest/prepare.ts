@@ -338,14 +338,24 @@ export const notesOfEvents = (): Notes => ({
 
 /** Counts what is to be told of one event more. */
 export function noteEvent(notes: Notes, event: PreparedEvent): void {
+  noteTime(notes, event)
+  noteLabels(notes, event)
+}
+
+/** The same of its time alone. */
+export function noteTime(notes: Notes, event: Pick<PreparedEvent, 'claimed' | 'unknownTime'>): void {
   if (event.claimed !== null) tell(notes.skewed, event.claimed)
   if (event.unknownTime !== undefined) tell(notes.untimed, event.unknownTime)
+}
+
+/** The same of all but its time. */
+export function noteLabels(notes: Notes, event: PreparedEvent): void {
   if (event.tooLong !== undefined) tell(notes.tooLong, event.tooLong)
   if (event.reader !== undefined) tell(notes.reader, event.reader)
 }
 
 /** Counts one more. @param sample what it says */
-export function tell(told: Told, sample: string): void {
+function tell(told: Told, sample: string): void {
   if (told.count++ === 0) told.sample = sample
 }
 
