@@ -204,7 +204,7 @@ const PROXY_OF = { 'https:': 'HTTPS_PROXY', 'http:': 'HTTP_PROXY' } as const
  * @returns null: it names none. @throws SvcError invalid, which names the variable and the rule, never the value.
  */
 export function outboundProxy(env: Readonly<Record<string, string | undefined>>): OutboundProxy | null {
-  const read = (name: string) => (env[name.toLowerCase()] ?? env[name])?.trim() || null
+  const read = (name: string) => env[name.toLowerCase()]?.trim() || env[name]?.trim() || null
   const found: ProxyAddress[] = []
   for (const variable of Object.values(PROXY_OF)) {
     const value = read(variable)

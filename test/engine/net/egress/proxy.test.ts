@@ -121,6 +121,7 @@ describe('the proxy of an environment', () => {
     expect(through('http://example.com/', env)).toBe('http://b:2')
     expect(through('https://example.com/', env)).toBe('http://c:3')
     expect(through('https://example.com/', { HTTP_PROXY: 'http://a:1' })).toBeNull()
+    expect(through('http://example.com/', { HTTP_PROXY: 'http://a:1', http_proxy: '' })).toBe('http://a:1')
   })
 
   it.each([
