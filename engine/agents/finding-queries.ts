@@ -22,16 +22,7 @@ import { fail } from '../errors.ts'
 import { firstSnapshot } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
 import { dollarsSql, iso } from '../model/units.ts'
-
-/** A mark as it is stored with the run that found it. */
-export interface MarkRow {
-  mark: FindingMark['mark'] | null
-  mark_note: string | null
-  mark_cause: string | null
-  /** Epoch ms. */
-  marked_at: number | null
-  marked_by: string | null
-}
+import { agentsOfChain, type MarkRow } from './runs/queries.ts'
 
 export interface FindingRow extends MarkRow {
   run_id: string
@@ -161,6 +152,7 @@ export function findingQueries(db: Database) {
   const byRun = db.prepare<[string, string], ResultRow>(
     `SELECT ${COLUMNS}, ${chainOf()} ${FROM} WHERE p.project = ? AND r.id = ? AND r.outcome IS NOT NULL`,
   )
+  const projectsOf = db.prepare<[string], string>('SELECT project FROM run_projects WHERE run_id = ?').pluck()
   const NEWEST = 'ORDER BY r.finished_at DESC, r.id DESC LIMIT @limit'
   const findings = (more: string) =>
     db.prepare<FindingFilter, FindingRow>(
@@ -226,6 +218,8 @@ export function findingQueries(db: Database) {
       addProject.run(finding.run_id, finding.project)
     },
     byRun: (project: string, runId: string) => byRun.get(project, runId),
+    /** Ids of the projects that a run was made in, deleted ones too. */
+    projectsOf: (runId: string) => projectsOf.all(runId),
     claimsOf: (runId: string) => storedClaims(claims.get(runId) ?? null),
     /** @param isGrown one of each incident, the newest; else each */
     findings: (filter: FindingFilter, isGrown: boolean) =>
@@ -253,7 +247,7 @@ export function findingQueries(db: Database) {
 function chainOf(): string {
   const chain = `FROM runs c JOIN run_projects cp ON cp.run_id = c.id AND cp.project = p.project
     WHERE c.root_run_id = r.root_run_id AND c.seq <= r.seq AND c.practice = r.practice`
-  return `(SELECT json_group_array(c.agent ORDER BY c.seq) ${chain}) AS chain,
+  return `${agentsOfChain('JOIN run_projects cp ON cp.run_id = up.id AND cp.project = p.project')} AS chain,
     (SELECT ${dollarsSql('coalesce(sum(c.cost_usd), 0)')} ${chain}) AS cost_usd,
     (SELECT coalesce(sum(c.uncosted_calls), 0) + (sum(c.rounds) = 0) ${chain}) AS uncosted,
     (SELECT max(c.finished_at) - min(c.started_at) ${chain}) AS duration_ms`

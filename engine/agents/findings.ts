@@ -378,8 +378,10 @@ export function findFinding(
   projects: ReadonlyMap<string, FoundIn>,
   runId: string,
 ): FoundFinding {
+  const madeIn = new Set(parts.queries.projectsOf(runId))
   for (const [id, project] of projects)
-    if (parts.queries.byRun(id, runId)) return { project, result: getResult(parts, id, runId) }
+    if (madeIn.has(id) && parts.queries.byRun(id, runId))
+      return { project, result: getResult(parts, id, runId) }
   return fail('not_found', `no finding has the id ${runId}`)
 }
 

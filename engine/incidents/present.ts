@@ -8,6 +8,7 @@ import { headlineOf, textOfMarkdown } from '../../schemas/plain-text.ts'
 import type { Incident, IncidentActivity, TriggerSpec } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
 import { NOTHING, nextStepOf } from '../agents/findings.ts'
+import { agentsOfChain } from '../agents/runs/queries.ts'
 import { fail } from '../errors.ts'
 import { firstSnapshot } from '../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
@@ -303,7 +304,7 @@ function prepare(db: Database) {
          r.verified_ok, r.verified_total, r.handled_at, r.handled_by,
          coalesce((SELECT p.project FROM run_projects p WHERE p.run_id = r.id AND p.project = @project),
            (SELECT min(p.project) FROM run_projects p WHERE p.run_id = r.id)) AS project,
-         (SELECT json_group_array(c.agent ORDER BY c.seq) ${CHAIN}) AS chain,
+         ${agentsOfChain()} AS chain,
          (SELECT sum(c.rounds) ${CHAIN}) AS rounds,
          (SELECT ${dollarsSql('coalesce(sum(c.cost_usd), 0)')} ${CHAIN}) AS cost_usd,
          (SELECT coalesce(sum(c.uncosted_calls), 0) + (sum(c.rounds) = 0) ${CHAIN}) AS uncosted

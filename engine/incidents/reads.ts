@@ -7,7 +7,8 @@ import type {
   SlackPostShown,
   Source,
 } from '../../schemas/types.ts'
-import { handledIncidentQueries, type MarkRow, presentMark, storedClaims } from '../agents/finding-queries.ts'
+import { handledIncidentQueries, presentMark, storedClaims } from '../agents/finding-queries.ts'
+import type { MarkRow } from '../agents/runs/queries.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'

@@ -1,12 +1,11 @@
 /** The SQL of runs, their steps and handoffs. */
 
 import { didYouMean } from '../../../schemas/near-names.ts'
-import type { Run } from '../../../schemas/types.ts'
+import type { FindingMark, Run } from '../../../schemas/types.ts'
 import { renamesOf } from '../../documents/record.ts'
 import { fail } from '../../errors.ts'
 import type { Database } from '../../log/store/handle.ts'
 import { dollarsSql } from '../../model/units.ts'
-import type { MarkRow } from '../finding-queries.ts'
 
 const NEW_RUN = [
   'id',
@@ -324,6 +323,18 @@ function incidents(db: Database) {
   }
 }
 
+/**
+ * SQL of the agents of the chain of the run `r`, as a JSON list: those that handed over from one to the next, its own last.
+ * A run that was repeated, and what took over from it, is not of the chain of its repetition.
+ * @param narrowed which runs of `up` count
+ */
+export const agentsOfChain = (narrowed = ''): string => `(
+  WITH RECURSIVE up(id, agent, parent, seq) AS (
+    SELECT r.id, r.agent, r.parent_run_id, r.seq
+    UNION ALL SELECT c.id, c.agent, c.parent_run_id, c.seq
+      FROM up JOIN runs c ON c.id = up.parent AND c.root_run_id = r.root_run_id)
+  SELECT json_group_array(up.agent ORDER BY up.seq) FROM up ${narrowed})`
+
 /** Handoffs from run to run. */
 function handoffs(db: Database) {
   return {
@@ -355,6 +366,16 @@ function handoffs(db: Database) {
 }
 
 /* Runs, their steps and handoffs as they are stored. */
+
+/** A mark as it is stored with the run that found it. */
+export interface MarkRow {
+  mark: FindingMark['mark'] | null
+  mark_note: string | null
+  mark_cause: string | null
+  /** Epoch ms. */
+  marked_at: number | null
+  marked_by: string | null
+}
 
 export interface RunRow extends MarkRow {
   id: string

@@ -20,10 +20,9 @@ import type { StoreHandle } from '../../log/store/handle.ts'
 import type { Tallies } from '../../log/tallies.ts'
 import type { InspectQuestion } from '../../log/timeline/inspect-pages.ts'
 import type { FindingItem } from '../../sources/connectors/written.ts'
-import type { MarkRow } from '../finding-queries.ts'
 import type { ModelReply, ToolCall, ToolImage, ToolSpec } from '../models/types.ts'
 import type { CallRefusal, UsageEntry } from '../models/usage.ts'
-import type { RunQueries, RunRow } from './queries.ts'
+import type { MarkRow, RunQueries, RunRow } from './queries.ts'
 
 export type { Shown }
 

@@ -208,6 +208,19 @@ describe('runs of the same trigger and entity, while it is not quiet', () => {
         incident: { runs: 4, findings: 4, verdicts: ['database'] },
       },
     ])
+    // One that is repeated hands over anew: neither what it repeats nor what took over from that is of its chain.
+    const repeated = async (of: string, practice: boolean) => {
+      world.pass(1_000)
+      await world.engine.rerun(of, { asOf: 'now', practice })
+      await world.settled()
+      const { results } = await world.engine.projectResults(world.project, { by: 'chain', limit: 1 })
+      return results[0]!.chain
+    }
+    expect(await repeated(again.id, false)).toEqual(['first-look', 'digger'])
+    expect(await repeated(again.id, true)).toEqual(['digger'])
+    expect(await repeated(again.parent_run_id!, false)).toEqual(['first-look', 'digger'])
+    const { incidents } = await world.engine.listIncidents({ limit: 1 }, null)
+    expect(incidents[0]!.result!.chain).toEqual(['first-look', 'digger'])
   })
 })
 
