@@ -8,7 +8,14 @@ import type { Asked } from '../calls.ts'
 import type { Timers } from '../clock.ts'
 import { SvcError } from '../errors.ts'
 import type { Answering } from '../roles/who-answers.ts'
-import { EngineThread, type SharedOptions, THREAD_HEAP, type ThreadEvents, WIDE_HEAP } from './protocol.ts'
+import {
+  EngineThread,
+  keepRoomFor,
+  type SharedOptions,
+  THREAD_HEAP,
+  type ThreadEvents,
+  WIDE_HEAP,
+} from './protocol.ts'
 
 /** How long a wide read may take from when its thread begins it, where the thread has a processor for most of it. */
 export const WIDE_MS = 15_000
@@ -107,7 +114,7 @@ export class WideReads {
           retryAfter: 2,
         }),
       )
-    return new Promise<T>((resolve, reject) => {
+    const read = new Promise<T>((resolve, reject) => {
       const leave = () => this.cancel(job)
       const job: Job = {
         ...{ method, args, by, advice, told: asked.told, resolve, reject },
@@ -118,6 +125,8 @@ export class WideReads {
       this.waiting.push(job)
       this.next()
     })
+    keepRoomFor(read)
+    return read
   }
 
   /** Ends what is under way, without waiting for it. */

@@ -1,6 +1,7 @@
 import { cachedDataVersionTag } from 'node:v8'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { EngineThread, growthFor, limitHeaps } from '../../../engine/threads/protocol.ts'
+import { WideReads } from '../../../engine/threads/wide-reads.ts'
 
 it('keeps heaps tight while the process is large, and does not waver about the bound', () => {
   const seen: boolean[] = []
@@ -10,6 +11,48 @@ it('keeps heaps tight while the process is large, and does not waver about the b
     seen.push(growth.isTight)
   }
   expect(seen).toEqual([false, false, true, true, false, false])
+})
+
+it('leaves heaps the room of a wide read while one is at work', () => {
+  const tight = growthFor(400e6)
+  expect(tight.isTight).toBe(true)
+  expect([400, 600].map((mb) => growthFor(mb * 1e6, tight, true).isTight)).toEqual([false, true])
+})
+
+it('gives that room until the read has ended, refused or not', async () => {
+  vi.useFakeTimers()
+  const endLimits = limitHeaps(() => 400e6)
+  onTestFinished(() => {
+    endLimits()
+    vi.useRealTimers()
+  })
+  const look = () => {
+    vi.advanceTimersByTime(1_000)
+    return cachedDataVersionTag()
+  }
+  const tight = look()
+  const calls: { answer(value: unknown): void; fail(error: Error): void }[] = []
+  const wide = new WideReads(
+    () => ({
+      ready: null,
+      call: <T>() =>
+        new Promise<T>((resolve, fail) => {
+          calls.push({ answer: resolve as (value: unknown) => void, fail })
+        }),
+      end: async () => {},
+    }),
+    { after: () => () => {} },
+  )
+  const first = wide.run('export', [], { by: 'a' })
+  const second = wide.run('export', [], { by: 'b' })
+  const roomy = look()
+  expect(roomy).not.toBe(tight)
+  calls[0]!.answer('all')
+  await first
+  expect(look()).toBe(roomy)
+  calls[1]!.fail(new Error('ended'))
+  await expect(second).rejects.toThrow()
+  expect(look()).toBe(tight)
 })
 
 /** A thread that starts, and tells under which flags V8 takes what it has compiled before. */
