@@ -2,9 +2,11 @@
  * Agents in the benchmark: what 200 runs at work, each waiting for its model, cost ingest over none, in
  * alternating rounds of one run on one daemon; and what 200 that wake at once take. The model is a scripted server.
  */
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
-import { type ScriptedModels, startScriptedModels } from '../models/scripted-server.ts'
+import { startScriptedModels } from '../models/scripted-server.ts'
 import { createGenerator, makeBodies, SOURCE } from './data.ts'
 import { sendAll } from './http.ts'
 
@@ -34,9 +36,9 @@ export interface RunCost {
 }
 
 export async function measureRunCost(folder: string): Promise<RunCost> {
-  const models = await startScriptedModels()
+  const model = await startModel()
   const daemon = await startDaemon(folder, [], {
-    PROVIDERA_BASE_URL: models.url,
+    PROVIDERA_BASE_URL: model.url,
     PROVIDERA_API_KEY: 'scripted',
   })
   const { ingest_key } = await ask<{ ingest_key: string }>(daemon, '/api/sources', SOURCE)
@@ -47,20 +49,60 @@ export async function measureRunCost(folder: string): Promise<RunCost> {
   let atWork = RUNS
   const asked = { calls: 0, seconds: 0 }
   for (let round = 0; round < ROUNDS; round++) {
-    const stop = round % 2 === 1 ? await keepAtWork(daemon, models, wake, round) : null
+    const stop = round % 2 === 1 ? await keepAtWork(daemon, model, wake, round) : null
     const bodies = makeBodies(generator, round * ROUND_EVENTS, ROUND_EVENTS / 1_000, ROUNDS * ROUND_EVENTS)
-    const before = models.requests.length
+    const before = await model.calls()
     const seconds = await sendAll(url, bodies, 4)
     rates[round % 2]!.push(ROUND_EVENTS / seconds)
     if (!stop) continue
-    asked.calls += models.requests.length - before
+    asked.calls += (await model.calls()) - before
     asked.seconds += seconds
     atWork = Math.min(atWork, await stop())
   }
   await daemon.stop()
-  await models.close()
+  await model.close()
   const [idle, busy] = rates.map((all) => Math.max(...all))
   return { ratio: busy! / idle!, atWork, calls: asked.calls / asked.seconds }
+}
+
+interface Model {
+  url: string
+  /** Told when it was asked as often as there are runs since it last began. */
+  begin(): Promise<void>
+  /** What asks from now on is told to conclude. */
+  end(): void
+  calls(): Promise<number>
+  close(): Promise<void>
+}
+
+/** A model on a thread of its own: in use it is another's machine, and no body may wait for its answers to be written. */
+async function startModel(): Promise<Model> {
+  const thread = new Worker(new URL('./model.ts', import.meta.url), {
+    workerData: { thinksMs: THINKS_MS, runs: RUNS },
+  })
+  const told = async <M>(of: (message: M) => boolean): Promise<M> => {
+    for (;;) {
+      const [message] = (await once(thread, 'message')) as [M]
+      if (of(message)) return message
+    }
+  }
+  const { url } = await told<{ url: string }>(() => true)
+  return {
+    url,
+    begin: async () => {
+      thread.postMessage('begin')
+      await told((message) => message === 'begun')
+    },
+    end: () => thread.postMessage('over'),
+    calls: async () => {
+      thread.postMessage('count')
+      return (await told<{ calls?: number }>(({ calls }) => calls !== undefined)).calls!
+    },
+    close: async () => {
+      thread.postMessage('close')
+      await once(thread, 'exit')
+    },
+  }
 }
 
 export interface Storm {
@@ -158,24 +200,11 @@ async function prepareAgents(
 /** Wakes the runs, and waits until all are at work. @returns ends them; how many were at work then */
 async function keepAtWork(
   daemon: Daemon,
-  models: ScriptedModels,
+  model: Model,
   url: string,
   round: number,
 ): Promise<() => Promise<number>> {
-  let isOver = false
-  let asked = 0
-  let all = () => {}
-  const begun = new Promise<void>((resolve) => {
-    all = resolve
-  })
-  models.reply('m1', () => {
-    if (++asked === RUNS) all()
-    if (isOver) return { calls: [{ name: 'conclude', arguments: { outcome: 'no_op' } }] }
-    return {
-      calls: [{ name: 'read', arguments: { selector: { job: 'none' } } }],
-      delayUntil: new Promise((resolve) => setTimeout(resolve, THINKS_MS * (0.5 + Math.random()))),
-    }
-  })
+  const begun = model.begin()
   await postItems(
     url,
     Array.from({ length: RUNS }, (_, n) => ({ job: `r${round}-${n}` })),
@@ -187,7 +216,7 @@ async function keepAtWork(
   }
   return async () => {
     const atWork = await count('running')
-    isOver = true
+    model.end()
     while ((await count('open')) > 0) await new Promise((resolve) => setTimeout(resolve, 100))
     return atWork
   }
