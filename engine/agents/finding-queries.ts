@@ -179,20 +179,6 @@ export function findingQueries(db: Database) {
   }
   const claims = db.prepare<[string], string | null>('SELECT claims FROM runs WHERE id = ?').pluck()
   const incidents = incidentQueries(db)
-  const since = db.prepare<{ project: string; at: number }, Pick<ProjectToday, 'found' | 'looked_at'>>(
-    `SELECT coalesce(sum(r.outcome = 'finding'), 0) AS found, count(*) AS looked_at ${FROM} ${SINCE}`,
-  )
-  // Those that people handle: what its runs count as one incident may have opened none.
-  const incidentsSince = db
-    .prepare<{ project: string; at: number }, number>(
-      `SELECT count(DISTINCT ir.incident_id) ${FROM} JOIN incident_runs ir ON ir.run_id = r.id
-       ${SINCE} AND r.outcome = 'finding'`,
-    )
-    .pluck()
-  const ended = db.prepare<[string, number], Pick<ProjectToday, 'runs' | 'spent_usd'>>(
-    `SELECT count(*) AS runs, ${dollarsSql('coalesce(sum(r.cost_usd), 0)')} AS spent_usd
-     ${FROM} WHERE p.project = ? AND r.finished_at >= ? AND r.practice = 0`,
-  )
   const handle = db.prepare(
     `UPDATE runs SET handled_at = ?, handled_by = ? WHERE id = ? AND outcome IS NOT NULL
        AND EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = runs.id AND p.project = ?)`,
@@ -232,16 +218,34 @@ export function findingQueries(db: Database) {
     /** What was found of its incident in a project; null: nothing was, or it is practice. */
     incident: ({ incident, practice }: FindingRow, project: string) =>
       practice ? null : incidents.of(incident, [project]),
-    /** Totals of results that ended at or after an instant, practice left out. */
-    since: (project: string, at: number) => ({
-      ...since.get({ project, at })!,
-      incidents: incidentsSince.get({ project, at })!,
-      ...ended.get(project, at)!,
-    }),
+    since: totals(db),
     /** @returns whether there is such a result. */
     mark: (project: string, runId: string, at: number | null, by: string | null) =>
       handle.run(at, by, runId, project).changes === 1,
   }
+}
+
+/** @returns totals of a project's results that ended at or after an instant, practice left out */
+function totals(db: Database) {
+  const since = db.prepare<{ project: string; at: number }, Pick<ProjectToday, 'found' | 'looked_at'>>(
+    `SELECT coalesce(sum(r.outcome = 'finding'), 0) AS found, count(*) AS looked_at ${FROM} ${SINCE}`,
+  )
+  // Those that people handle: what its runs count as one incident may have opened none.
+  const incidentsSince = db
+    .prepare<{ project: string; at: number }, number>(
+      `SELECT count(DISTINCT ir.incident_id) ${FROM} JOIN incident_runs ir ON ir.run_id = r.id
+       ${SINCE} AND r.outcome = 'finding'`,
+    )
+    .pluck()
+  const ended = db.prepare<[string, number], Pick<ProjectToday, 'runs' | 'spent_usd'>>(
+    `SELECT count(*) AS runs, ${dollarsSql('coalesce(sum(r.cost_usd), 0)')} AS spent_usd
+     ${FROM} WHERE p.project = ? AND r.finished_at >= ? AND r.practice = 0`,
+  )
+  return (project: string, at: number) => ({
+    ...since.get({ project, at })!,
+    incidents: incidentsSince.get({ project, at })!,
+    ...ended.get(project, at)!,
+  })
 }
 
 function chainOf(): string {
