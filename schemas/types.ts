@@ -9818,9 +9818,9 @@ export interface PresetFile {
   items_alone?: boolean
   unpack?: PresetUnpack
   /**
-   * How the sender asks whether the address is meant for it: slack sends a challenge that is answered, sns a subscription that is confirmed.
+   * How the sender asks whether the address is meant for it: slack sends a challenge that is answered, sns a subscription that is confirmed; ok asks nothing, and takes no status for an answer but 200.
    */
-  handshake?: 'slack' | 'sns'
+  handshake?: 'slack' | 'sns' | 'ok'
   /**
    * How texts are encoded in the headers it reads: percent is UTF-8 with percent signs, as CloudEvents has them. Absent: as they are.
    */
@@ -10001,7 +10001,9 @@ export interface SenderPreset {
   /** Labels it reads. */
   labels: string[]
   signature?: PresetSignature
-  /** How the sender asks whether the address is meant for it: slack or sns. */
+  /**
+   * How the sender asks whether the address is meant for it, slack or sns; ok takes no status for an answer but 200.
+   */
   handshake?: string
   example: PresetDelivery
 }

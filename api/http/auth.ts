@@ -389,7 +389,8 @@ export function requireScope(
 }
 
 function bearer(request: Pick<FastifyRequest, 'headers'>): string | null {
-  const match = /^bearer +(\S+)\s*$/i.exec(request.headers.authorization ?? '')
+  // Senders to Splunk's event collector name the scheme after it, and leave no choice.
+  const match = /^(?:bearer|splunk) +(\S+)\s*$/i.exec(request.headers.authorization ?? '')
   if (match) return match[1]!
   const header = request.headers['x-svc-token'] ?? request.headers[FIREHOSE_KEY]
   return typeof header === 'string' && header.trim() !== '' ? header.trim() : null
