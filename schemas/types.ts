@@ -464,7 +464,7 @@ export type SignatureScheme =
 export type SigningSecret = string
 /** The secret before, accepted as well while senders move to the new one. */
 export type PreviousSigningSecret = string
-/** Header that carries the signature, for hmac_sha256 and hmac_sha512. */
+/** Header that carries the signature, for hmac_sha256 and hmac_sha512, and for others who sign as Stripe does. */
 export type SignatureHeader = string
 /** Labels with their values; of one label, that label. */
 export type EntitiesShown = EntitiesResult | LabelFacet
