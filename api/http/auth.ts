@@ -389,8 +389,7 @@ export function requireScope(
 }
 
 function bearer(request: Pick<FastifyRequest, 'headers'>): string | null {
-  // Senders to Splunk's event collector name the scheme after it, and leave no choice.
-  const match = /^(?:bearer|splunk) +(\S+)\s*$/i.exec(request.headers.authorization ?? '')
+  const match = /^(?:bearer|splunk) +(\S+)\s*$/i.exec(request.headers.authorization ?? '') // as Splunk's senders name it
   if (match) return match[1]!
   const header = request.headers['x-svc-token'] ?? request.headers[FIREHOSE_KEY]
   return typeof header === 'string' && header.trim() !== '' ? header.trim() : null
