@@ -9817,6 +9817,7 @@ export interface PresetFile {
   /** The list is split only where it is all that the payload has: else it is a field of one event. */
   items_alone?: boolean
   unpack?: PresetUnpack
+  rows?: PresetRows
   /**
    * How the sender asks whether the address is meant for it: slack sends a challenge that is answered, sns a subscription that is confirmed; ok asks nothing, and takes no status for an answer but 200.
    */
@@ -9872,6 +9873,20 @@ export interface PresetUnpack {
   items?: string
   /** A text of several lines is an event for each; one that begins with a space goes on with the line before it. */
   lines?: boolean
+}
+/**
+ * A field of an entry of the list that holds rows, each a list: an event for each row, whose values stand under names in place of the field.
+ */
+export interface PresetRows {
+  /** Field at the top of the entry. */
+  field: string
+  /**
+   * Of the values of a row, in their order; what a row has beyond them stays out.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  names: string[]
 }
 /** How the sender signs, and where its secret is found. */
 export interface PresetSignature {

@@ -51,7 +51,10 @@ const POST_LOGS = 'send lines as JSON to /ingest/<ingest_key>, or logs by OTLP t
 
 /** Where programs send that speak to another service, alone or behind an ingest URL: what svc takes of them instead. */
 const ELSEWHERE: readonly (readonly [path: RegExp, what: string])[] = [
-  [/^\/(loki\/)?api\/(v1|prom)\/push$/, `Loki's push API is not taken: ${POST_LOGS}`],
+  [
+    /^\/(loki\/)?api\/(v1|prom)\/push$/,
+    `Loki's push API is taken behind an ingest URL, as JSON: /ingest/<ingest_key>/loki/api/v1/push. Else ${POST_LOGS}`,
+  ],
   [
     /^\/services\/collector(\/|$)/,
     `of Splunk's event collector events alone are taken, behind an ingest URL: /ingest/<ingest_key>/services/collector/event. Else ${POST_LOGS}`,

@@ -20,9 +20,14 @@ const TO_ALERTMANAGER = /^(\/ingest\/[^/?]+)\/api\/v[12]\/alerts(?=\?|$)/
 /** Senders to Splunk's event collector put its path behind it, and ask at the same whether it is well. */
 const TO_SPLUNK = /^(\/ingest\/[^/?]+)\/services\/collector(?:\/(?:event|health))?(?:\/1\.0)?(?=\?|$)/
 
+/** And clients of Loki that of its push API. */
+const TO_LOKI = /^(\/ingest\/[^/?]+)\/loki\/api\/v1\/push(?=\?|$)/
+
 /** The address without such a path. */
 export const ingestUrlOf = (url: string): string =>
-  url.startsWith('/ingest/') ? url.replace(TO_ALERTMANAGER, '$1').replace(TO_SPLUNK, '$1') : url
+  url.startsWith('/ingest/')
+    ? [TO_ALERTMANAGER, TO_SPLUNK, TO_LOKI].reduce((at, path) => at.replace(path, '$1'), url)
+    : url
 
 const CHALLENGE_MAX = 4_096
 /** What is shown again in a header. */

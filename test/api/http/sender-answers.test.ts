@@ -97,6 +97,34 @@ describe('a sender of webhooks', () => {
     expect([raw.status, raw.json().detail]).toEqual([404, expect.stringContaining('events alone are taken')])
   })
 
+  it("of Loki's push API posts behind the path it adds, and each line is an event that keeps its digits", async () => {
+    const { url, key } = await door.source('loki', { preset: 'loki_push' })
+    const sent = { authorization: `Bearer ${key!.secret}`, 'content-type': 'application/json' }
+    const lines = '["1790000000000000001","a",{"n":12345678901234567890}],["1790000000000000002","b"]'
+    const body = `{"streams":[{"stream":{"job":"shop"},"values":[${lines}]},{"stream":{"job":"cart"},"values":[]}]}`
+    const answer = await door.call('POST', `${url}/loki/api/v1/push`, body, sent)
+    expect([answer.status, answer.json().ingested]).toEqual([202, 2])
+    const read = await door.call(
+      'POST',
+      '/read',
+      { sources: ['loki'], from: '2026-09-21T00:00:00Z', to: '2026-09-22T00:00:00Z', include_payload: true },
+      door.as(ROOT),
+    )
+    const { rows } = JSON.parse(read.text) as { rows: { text: string }[] }
+    expect(rows.map(({ text }) => text)).toEqual(['a', 'b'])
+    expect(read.text).toContain('"metadata":{"n":12345678901234567890}')
+    expect((await door.call('POST', `${url}/loki/api/v1/push`, '{"streams":[]}', sent)).status).toBe(202)
+    const packed = { ...sent, 'content-type': 'application/x-protobuf' }
+    const refused = await door.call(
+      'POST',
+      `${url}/loki/api/v1/push`,
+      Buffer.from([0xfe, 0x01, 0xf0]),
+      packed,
+    )
+    expect([refused.status, refused.json().detail]).toEqual([415, expect.stringContaining('send JSON')])
+    expect((await door.call('POST', `${url}/loki/api/v1/push`, body, packed)).status).toBe(202)
+  })
+
   it('of the preset winston is answered with 200, the one status it knows, and others with 202', async () => {
     const line = { level: 'info', message: 'x', service: 'cart', timestamp: '2026-09-21T14:13:20.714Z' }
     const answers = await Promise.all(

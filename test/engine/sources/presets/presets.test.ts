@@ -50,6 +50,7 @@ describe('a preset', () => {
       ...['grafana', 'incident_io', 'jenkins', 'jira', 'kubernetes', 'launchdarkly'],
       ...[
         'linear',
+        'loki_push',
         'netlify',
         'opsgenie',
         'pagerduty',
@@ -140,6 +141,7 @@ describe('a preset', () => {
         'gitlab',
         'incident_io',
         'kubernetes',
+        'loki_push',
         'pino',
         'sentry',
         'splunk_hec',
