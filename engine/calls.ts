@@ -116,6 +116,8 @@ export interface IngestRoute {
   isChallenged?: true
   /** Its sender signs with a certificate, and has a subscription confirmed: Amazon SNS. */
   isSns?: true
+  /** Its sender takes no status for an answer but 200: winston. */
+  wantsOk?: true
   wantsHeaders: boolean
   paused: boolean
   /** What the answer's x-vercel-verify holds: it proves to Vercel whose URL this is. */

@@ -464,7 +464,7 @@ export type SignatureScheme =
 export type SigningSecret = string
 /** The secret before, accepted as well while senders move to the new one. */
 export type PreviousSigningSecret = string
-/** Header that carries the signature, for hmac_sha256 and hmac_sha512. */
+/** Header that carries the signature, for hmac_sha256 and hmac_sha512, and for others who sign as Stripe does. */
 export type SignatureHeader = string
 /** Labels with their values; of one label, that label. */
 export type EntitiesShown = EntitiesResult | LabelFacet
@@ -9817,10 +9817,11 @@ export interface PresetFile {
   /** The list is split only where it is all that the payload has: else it is a field of one event. */
   items_alone?: boolean
   unpack?: PresetUnpack
+  rows?: PresetRows
   /**
-   * How the sender asks whether the address is meant for it: slack sends a challenge that is answered, sns a subscription that is confirmed.
+   * How the sender asks whether the address is meant for it: slack sends a challenge that is answered, sns a subscription that is confirmed; ok asks nothing, and takes no status for an answer but 200.
    */
-  handshake?: 'slack' | 'sns'
+  handshake?: 'slack' | 'sns' | 'ok'
   /**
    * How texts are encoded in the headers it reads: percent is UTF-8 with percent signs, as CloudEvents has them. Absent: as they are.
    */
@@ -9872,6 +9873,20 @@ export interface PresetUnpack {
   items?: string
   /** A text of several lines is an event for each; one that begins with a space goes on with the line before it. */
   lines?: boolean
+}
+/**
+ * A field of an entry of the list that holds rows, each a list: an event for each row, whose values stand under names in place of the field.
+ */
+export interface PresetRows {
+  /** Field at the top of the entry. */
+  field: string
+  /**
+   * Of the values of a row, in their order; what a row has beyond them stays out.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  names: string[]
 }
 /** How the sender signs, and where its secret is found. */
 export interface PresetSignature {
@@ -10001,7 +10016,9 @@ export interface SenderPreset {
   /** Labels it reads. */
   labels: string[]
   signature?: PresetSignature
-  /** How the sender asks whether the address is meant for it: slack or sns. */
+  /**
+   * How the sender asks whether the address is meant for it, slack or sns; ok takes no status for an answer but 200.
+   */
   handshake?: string
   example: PresetDelivery
 }

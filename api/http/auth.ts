@@ -389,7 +389,7 @@ export function requireScope(
 }
 
 function bearer(request: Pick<FastifyRequest, 'headers'>): string | null {
-  const match = /^bearer +(\S+)\s*$/i.exec(request.headers.authorization ?? '')
+  const match = /^(?:bearer|splunk) +(\S+)\s*$/i.exec(request.headers.authorization ?? '') // as Splunk's senders name it
   if (match) return match[1]!
   const header = request.headers['x-svc-token'] ?? request.headers[FIREHOSE_KEY]
   return typeof header === 'string' && header.trim() !== '' ? header.trim() : null

@@ -150,8 +150,8 @@ export class DirectIngest {
   }
 }
 
-const isPlain = ({ signed, isSns, isChallenged, verifyCode, connector }: IngestRoute): boolean =>
-  !signed && !isSns && !isChallenged && verifyCode === undefined && connector !== 'vercel'
+const isPlain = ({ signed, isSns, isChallenged, wantsOk, verifyCode, connector }: IngestRoute): boolean =>
+  !signed && !isSns && !isChallenged && !wantsOk && verifyCode === undefined && connector !== 'vercel'
 
 const asChecked = (raw: IncomingMessage): Checked => ({
   raw,

@@ -51,8 +51,14 @@ const POST_LOGS = 'send lines as JSON to /ingest/<ingest_key>, or logs by OTLP t
 
 /** Where programs send that speak to another service, alone or behind an ingest URL: what svc takes of them instead. */
 const ELSEWHERE: readonly (readonly [path: RegExp, what: string])[] = [
-  [/^\/(loki\/)?api\/(v1|prom)\/push$/, `Loki's push API is not taken: ${POST_LOGS}`],
-  [/^\/services\/collector(\/|$)/, `Splunk's event collector is not taken: ${POST_LOGS}`],
+  [
+    /^\/(loki\/)?api\/(v1|prom)\/push$/,
+    `Loki's push API is taken behind an ingest URL, as JSON: /ingest/<ingest_key>/loki/api/v1/push. Else ${POST_LOGS}`,
+  ],
+  [
+    /^\/services\/collector(\/|$)/,
+    `of Splunk's event collector events alone are taken, behind an ingest URL: /ingest/<ingest_key>/services/collector/event. Else ${POST_LOGS}`,
+  ],
   [/^\/(api\/v2\/logs|v1\/input|api\/v\d\/series)(\/|$)/, `Datadog's intake is not taken: ${POST_LOGS}`],
   [/^\/log\/v1$/, `New Relic's log API is not taken: ${POST_LOGS}`],
   [/^(\/[^/]+)?\/_(bulk|doc)(\/|$)/, `Elasticsearch's API is not taken: ${POST_LOGS}`],

@@ -107,6 +107,7 @@ export function routeOf(source: LiveSource): IngestRoute {
     signed: source.signature !== null,
     ...(source.signature?.scheme === 'slack' || handshake === 'slack' ? { isChallenged: true } : {}),
     ...(source.signature?.scheme === 'sns' || handshake === 'sns' ? { isSns: true } : {}),
+    ...(handshake === 'ok' ? { wantsOk: true } : {}),
     connector: connector.kind,
     wantsHeaders: source.signature !== null || (connector.mode === 'push' && connector.wantsHeaders === true),
     paused: source.paused,

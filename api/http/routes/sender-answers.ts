@@ -17,9 +17,17 @@ export const FIREHOSE_REQUEST = 'x-amz-firehose-request-id'
 /** Prometheus, vmalert and the rulers of Loki and Mimir put the path of an Alertmanager behind the ingest URL they are given. */
 const TO_ALERTMANAGER = /^(\/ingest\/[^/?]+)\/api\/v[12]\/alerts(?=\?|$)/
 
+/** Senders to Splunk's event collector put its path behind it, and ask at the same whether it is well. */
+const TO_SPLUNK = /^(\/ingest\/[^/?]+)\/services\/collector(?:\/(?:event|health))?(?:\/1\.0)?(?=\?|$)/
+
+/** And clients of Loki that of its push API. */
+const TO_LOKI = /^(\/ingest\/[^/?]+)\/loki\/api\/v1\/push(?=\?|$)/
+
 /** The address without such a path. */
 export const ingestUrlOf = (url: string): string =>
-  url.startsWith('/ingest/') ? url.replace(TO_ALERTMANAGER, '$1') : url
+  url.startsWith('/ingest/')
+    ? [TO_ALERTMANAGER, TO_SPLUNK, TO_LOKI].reduce((at, path) => at.replace(path, '$1'), url)
+    : url
 
 const CHALLENGE_MAX = 4_096
 /** What is shown again in a header. */
@@ -46,9 +54,11 @@ export function wantedBy(
   { headers, originalUrl }: FastifyRequest,
   route: IngestRoute,
   body: Body,
-): Record<string, string> | null {
+): Record<string, string | number> | null {
+  // docs.splunk.com, HTTP Event Collector: what its clients look for, beside a status of 200.
+  if (TO_SPLUNK.test(originalUrl)) return { text: 'Success', code: 0 }
   // vmalert takes no other answer of an Alertmanager than 200.
-  if (TO_ALERTMANAGER.test(originalUrl)) return {}
+  if (TO_ALERTMANAGER.test(originalUrl) || route.wantsOk) return {}
   const delivery = headers[FIREHOSE_REQUEST]
   // docs.aws.amazon.com, HTTP endpoint delivery request and response specifications: without it a post is sent again.
   if (typeof delivery === 'string' && SHOWN.test(delivery)) return { requestId: delivery }

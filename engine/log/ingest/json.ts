@@ -134,6 +134,32 @@ export function goesOn(bytes: Buffer, [start, end]: Range): boolean {
   return depth > 0
 }
 
+/**
+ * Objects that follow one another with nothing but space between them, as Splunk's senders and jq write them.
+ * @param most that are looked for; where there are more, there is one more in the answer.
+ * @returns where they lie, the last to the end where it does not close; null where there are not several, or there is more.
+ */
+export function objectRanges(bytes: Buffer, [start, end]: Range, most: number): Range[] | null {
+  const ranges: Range[] = []
+  let depth = 0
+  let from = start
+  for (let i = start; i < end && ranges.length <= most; i++) {
+    const byte = bytes[i]!
+    if (depth === 0) {
+      if (isSpace(byte)) continue
+      if (byte !== OPEN_OBJECT) return null
+      from = i
+      depth = 1
+    } else if (byte === QUOTE) {
+      i = closingQuote(bytes, i, end)
+      if (i === -1) break
+    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth++
+    else if ((byte === CLOSE_LIST || byte === CLOSE_OBJECT) && --depth === 0) ranges.push([from, i + 1])
+  }
+  if (depth > 0 && ranges.length <= most) ranges.push([from, end])
+  return ranges.length > 1 ? ranges : null
+}
+
 /** Whether brackets outside strings nest deeper than `most`. */
 export function isDeeper(bytes: Buffer, [start, end]: Range, most: number): boolean {
   // Too short to open and close that many.
@@ -319,6 +345,16 @@ export function faultAt(text: string): number {
     at = skip(SPACE, text, end)
   }
   return at
+}
+
+/** What senders get wrong most: what Python writes of numbers that are none, and values without a line end between them. @param at the fault. */
+export function hintAt(text: string, at: number): string {
+  const number = /^-?(?:NaN|Infinity)/.exec(text.slice(at, at + 10))?.[0]
+  if (number !== undefined) return `: ${number} is no JSON; send null`
+  const isNext = /[{[]/.test(text[at] ?? '') && /[}\]]\s*$/.test(text.slice(Math.max(0, at - 10), at))
+  return isNext
+    ? '; one value follows another: put a line end between them (curl has --data-binary for it)'
+    : ''
 }
 
 /** Index after the token at `at`; `at` itself when none begins there. */

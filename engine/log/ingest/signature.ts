@@ -8,7 +8,7 @@ import type { WebhookConfig } from '../../../schemas/types.ts'
 
 /**
  * @param keys `secrets`: the current one and, while senders move to it, the one before; any may match.
- *   `header`: for hmac_sha256 and hmac_sha512 only, X-Signature when absent.
+ *   `header`: for hmac_sha256, hmac_sha512 and stripe only; when absent X-Signature, and that of Stripe.
  * @param wireBody the bytes on the wire, before any inflating.
  * @param headers lower-case names. @param nowMs epoch ms. @param certificate PEM, for sns only.
  * @returns null when the signature holds, else the reason, which holds neither secret nor content.
@@ -70,7 +70,7 @@ export type SignatureScheme = NonNullable<WebhookConfig['signature_scheme']> | '
 interface Sent {
   /** Lower-case names. */
   headers: Record<string, string>
-  /** The header configured, for hmac_sha256 and hmac_sha512. */
+  /** The header configured, for hmac_sha256, hmac_sha512 and stripe. */
   header: string | undefined
   /** None is empty. */
   secrets: readonly string[]
@@ -114,8 +114,8 @@ const SCHEMES: Record<Exclude<SignatureScheme, 'sns'>, Read> = {
     if (typeof claim === 'string') return claim
     return { ...claim, sent: { name: 'webhookTimestamp', at: linearTime, windowMs: LINEAR_WINDOW_MS } }
   },
-  hmac_sha256: (sent) => plainHmac(sent, 'sha256', 64),
-  hmac_sha512: (sent) => plainHmac(sent, 'sha512', 128),
+  hmac_sha256: (sent) => plainHmac(sent, 'sha256', 32),
+  hmac_sha512: (sent) => plainHmac(sent, 'sha512', 64),
   vercel: (sent) => {
     const claim = ofHeader(sent, 'x-vercel-signature', (given) =>
       /^[0-9a-f]{40}$/i.test(given) ? Buffer.from(given, 'hex') : 'signature is not 40 hexadecimal digits',
@@ -140,17 +140,22 @@ function ofHeader(sent: Sent, name: string, digestOf: (given: string) => Buffer 
 
 /**
  * Of any sender. Flux names the algorithm before the digest (`sha256=`); CircleCI lists versions of which v1 is the digest
- * (circleci.com, Outbound webhooks, Webhook payload signature), and others do not count.
+ * (circleci.com, Outbound webhooks, Webhook payload signature), and others do not count. LINE, WooCommerce, Xero and Typeform
+ * write it in base64, which is of another length than hex.
  */
-function plainHmac(sent: Sent, algorithm: 'sha256' | 'sha512', digits: number): Claim | string {
+function plainHmac(sent: Sent, algorithm: 'sha256' | 'sha512', bytes: number): Claim | string {
   const name = sent.header ?? 'X-Signature'
   const given = headerOf(sent, name)
   if (given === undefined) return missing(name)
-  const isDigest = new RegExp(`^(?:${algorithm}=|v1=)?([0-9a-f]{${digits}})$`, 'i')
-  const found = given.split(',').flatMap((part) => isDigest.exec(part.trim())?.[1] ?? [])
-  if (found.length === 0) return `signature is not ${digits} hexadecimal digits`
+  const isHex = new RegExp(`^[0-9a-f]{${2 * bytes}}$`, 'i')
+  const digests = given.split(',').flatMap((part) => {
+    const digest = part.trim().replace(new RegExp(`^(?:${algorithm}|v1)=`, 'i'), '')
+    return isHex.test(digest) ? [Buffer.from(digest, 'hex')] : (fromBase64(digest, bytes) ?? [])
+  })
+  if (digests.length === 0)
+    return `signature is not ${2 * bytes} hexadecimal digits, nor the base64 of ${bytes} bytes`
   return {
-    digests: found.map((hex) => Buffer.from(hex, 'hex')),
+    digests,
     ...(algorithm === 'sha256' ? {} : { algorithm }),
   }
 }
@@ -164,9 +169,13 @@ function pagerduty(sent: Sent): Claim | string {
   return digests.length === 0 ? `${name} has no v1=<64 hexadecimal digits>` : { digests }
 }
 
-/** docs.stripe.com/webhooks, Verify manually: t=<seconds>,v1=<hex>,…; signed is `<t>.<body>`. */
+/**
+ * docs.stripe.com/webhooks, Verify manually: t=<seconds>,v1=<hex>,…; signed is `<t>.<body>`. Mux, Calendly and others sign so in
+ * headers of their own.
+ */
 function stripe(sent: Sent): Claim | string {
-  const name = 'Stripe-Signature'
+  const own = 'Stripe-Signature'
+  const name = sent.header !== undefined && headerOf(sent, own) === undefined ? sent.header : own
   const given = headerOf(sent, name)
   if (given === undefined) return missing(name)
   const parts = given.split(',').map((part) => part.trim())
@@ -259,10 +268,13 @@ function hexAfter(prefix: string, parts: readonly string[]): Buffer[] {
     .filter((digest) => typeof digest !== 'string')
 }
 
-/** 32 bytes are 43 digits and one sign of filling, no other. */
-function base64Digest(given: string): Buffer | string {
-  const digest = /^[A-Za-z0-9+/]{43}=$/.test(given) ? Buffer.from(given, 'base64') : null
-  return digest?.length === DIGEST_BYTES ? digest : 'signature is not the base64 of 32 bytes'
+const base64Digest = (given: string): Buffer | string =>
+  fromBase64(given, DIGEST_BYTES) ?? `signature is not the base64 of ${DIGEST_BYTES} bytes`
+
+/** With all its signs of filling: no other text stands for the same bytes. Null for what is of another length, or no base64. */
+function fromBase64(given: string, bytes: number): Buffer | null {
+  const digest = Buffer.from(given, 'base64')
+  return digest.length === bytes && digest.toString('base64') === given ? digest : null
 }
 
 /** Null for what is not base64, or of nothing. */

@@ -19,6 +19,7 @@ import {
   decodedText,
   faultAt,
   goesOn,
+  hintAt,
   isDeeper,
   isSpace,
   mayLoseDigits,
@@ -26,6 +27,7 @@ import {
   NEWLINE,
   OPEN_LIST,
   OPEN_OBJECT,
+  objectRanges,
   parseDigits,
   parseForWriting,
   parseText,
@@ -176,7 +178,8 @@ export function splitBody(
   const one = read(body, whole, 0)
   // Where neither holds, what the first line looks like decides: the lines of a broken document must
   // not be stored as events, and one broken line must not refuse the others.
-  if (typeof one === 'string' && !goesOn(all, firstLine)) return readAll(whole)
+  if (typeof one === 'string' && !goesOn(all, firstLine))
+    return readObjects(body, whole, visit) ?? readAll(whole)
   return readDocument(body, whole, one, visit)
 }
 
@@ -256,13 +259,29 @@ export function parseItem(raw: Uint8Array): unknown {
   return typeof item === 'string' ? fail('invalid', `the item ${item}`) : item.value
 }
 
-function readDocument({ bytes }: Body, [start]: Range, one: SplitItem | string, visit: Visit): Rejected[] {
-  if (typeof one === 'string' && BOUNDS.has(one)) return [{ index: 0, error: one }]
-  if (typeof one === 'string') {
-    return fail('invalid', `the body is neither JSON nor NDJSON: it ${one}${foreignForm(bytes, start)}`)
+function readDocument(body: Body, whole: Range, one: SplitItem | string, visit: Visit): Rejected[] {
+  if (typeof one !== 'string') {
+    visit(one)
+    return []
   }
-  visit(one)
-  return []
+  const objects = readObjects(body, whole, visit)
+  if (objects) return objects
+  if (BOUNDS.has(one)) return [{ index: 0, error: one }]
+  return fail('invalid', `the body is neither JSON nor NDJSON: it ${one}${foreignForm(body.bytes, whole[0])}`)
+}
+
+/** Objects without line ends between them, of which the first is whole; null: the body is none of these. Looked for where it is no JSON alone. */
+function readObjects(body: Body, whole: Range, visit: Visit): Rejected[] | null {
+  const ranges = objectRanges(body.bytes, whole, ITEMS_MAX)
+  const first = ranges && read(body, ranges[0]!, 0)
+  if (!ranges || (typeof first === 'string' && !BOUNDS.has(first))) return null
+  if (ranges.length > ITEMS_MAX) failTooMany(`more than ${ITEMS_MAX}`)
+  return ranges.flatMap((range, index) => {
+    const one = read(body, range, index)
+    if (typeof one === 'string') return [{ index, error: one }]
+    visit(one)
+    return []
+  })
 }
 
 function readElements(
@@ -362,16 +381,6 @@ function read(body: Body, range: Range, index: number, isShallow = false): Split
     const at = faultAt(text)
     return `is not valid JSON at byte ${at}${hintAt(text, at)}`
   }
-}
-
-/** What senders get wrong most: what Python writes of numbers that are none, and lines whose ends `curl -d @file` takes out. */
-function hintAt(text: string, at: number): string {
-  const number = /^-?(?:NaN|Infinity)/.exec(text.slice(at, at + 10))?.[0]
-  if (number !== undefined) return `: ${number} is no JSON; send null`
-  const isNext = /[{[]/.test(text[at] ?? '') && /[}\]]\s*$/.test(text.slice(Math.max(0, at - 10), at))
-  return isNext
-    ? '; one value follows another: put a line end between them (curl has --data-binary for it)'
-    : ''
 }
 
 /*

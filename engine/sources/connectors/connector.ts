@@ -116,7 +116,7 @@ export interface PushConnector extends MappingConnector {
   /** How the sender that the config names signs, where a signature_secret is set and no scheme is named. */
   signatureOf?(config: Record<string, unknown>): { scheme: SignatureScheme; header?: string } | undefined
   /** How the sender that the config names asks whether the address is meant for it. */
-  handshake?(config: Record<string, unknown>): 'slack' | 'sns' | undefined
+  handshake?(config: Record<string, unknown>): 'slack' | 'sns' | 'ok' | undefined
   /** Labels that fit what it brings: a form begins with them. */
   labels?: Label[]
   /** Where there is no source of it, the first that is sent makes one, with these labels. */

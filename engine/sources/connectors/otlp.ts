@@ -9,11 +9,12 @@ import { fail } from '../../errors.ts'
 import { LINKED_TRACE_LABELS, oneLine } from '../../log/ingest/label.ts'
 import { fieldsOf, listOf, REFUSED } from '../../log/ingest/otlp-protobuf.ts'
 import { nanosToMs } from '../../log/ingest/time.ts'
-import { levelOf } from '../../model/units.ts'
-import { type Item, type MappedEvent, type PushConnector, scalar } from './connector.ts'
+import { levelNamed, levelOf } from '../../model/units.ts'
+import { type Item, type MappedEvent, objectOf, type PushConnector, scalar } from './connector.ts'
+import { jsonLine, messageOf, plainLine, textFields } from './upstream.ts'
 
 const SPAN_TYPE = 'span'
-/** How bad a span is: its type says only that it is one. */
+/** How bad it is, as events of other sources have it: the type of a span says only that it is one. */
 const LEVEL_LABEL = 'level'
 const SERVICE_NAME = 'resourceAttributes.service.name'
 const NO_TRACE = /^0*$/
@@ -116,13 +117,17 @@ function compileOtlp(config: OtlpConfig, source: string): ReturnType<PushConnect
     checkRecord(record)
     const { labels, entity }: ResourceLabels = labelsOf(fieldsOf(record.resourceAttributes))
     const isPoint = record.metricName !== undefined
-    const event = isPoint ? pointOf(record) : isSpan(record) ? spanOf(record) : logOf(record)
+    const { level, ...event }: Told = isPoint
+      ? pointOf(record)
+      : isSpan(record)
+        ? spanOf(record)
+        : logOf(record)
     const stamped: NonNullable<MappedEvent['stamped']> = labels
     const trace = hasTrace ? scalar(record.traceId) : undefined
     if (trace !== undefined && !NO_TRACE.test(trace)) stamped.trace_id = trace
     if (isPoint) stamped[POINT_LABEL[0]] = POINT_LABEL[1]
     if (hasTrace) stampLinks(stamped, record)
-    if (event.eventType === SPAN_TYPE && spanStatus(record) === 'ERROR') stamped[LEVEL_LABEL] ??= 'ERROR'
+    if (level !== undefined) stamped[LEVEL_LABEL] ??= level
     const measured = isPoint && measure !== null ? measure(record) : {}
     const context = { ...record, text: event.text, ...event.context, ...measured }
     return [{ ...event, context, stamped, entityLabel: entity }]
@@ -166,15 +171,17 @@ const POINT_VALUE = 80
 
 type OtlpRecord = MappedEvent['context']
 
+/** An event, and how bad it is. */
+type Told = MappedEvent & { level?: string | undefined }
+
 /** A log record: its body, the exception and the request it is about. Its level is the type, which stands before the text wherever that is shown. */
-function logOf(record: OtlpRecord): MappedEvent {
-  const { severityText, severityNumber, body, eventName } = record
+function logOf(record: OtlpRecord): Told {
+  const { severityText, severityNumber, eventName } = record
   const attributes = fieldsOf(record.attributes)
   const level = levelOf(severityNumber, scalar(severityText))
-  const said =
-    typeof body === 'string' ? body : body === undefined || body === null ? '' : JSON.stringify(body)
-  const exception = exceptionText(attributes, said)
-  const own = said || scalar(eventName) || (exception ? '' : 'log record without a body')
+  const body = bodyOf(record.body, scalar(eventName), level === undefined)
+  const exception = exceptionText(attributes, body.text)
+  const own = body.text || scalar(eventName) || (exception ? '' : 'log record without a body')
   const request = requestText(attributes, own)
   const text = withException(own, exception)
   return {
@@ -182,7 +189,47 @@ function logOf(record: OtlpRecord): MappedEvent {
     text: oneLine(`${text}${request && ` ${request}`}`, TEXT_MAX),
     ...timeOf(record.timeUnixNano, record.observedTimeUnixNano),
     context: level === undefined ? {} : { severity: level },
+    level: level === undefined ? body.level : levelNamed(level),
   }
+}
+
+/** Fields by which bodies that are maps say something, besides those of every JSON line: of journald, Fluent Bit, structlog. */
+const BODY_TEXTS = ['MESSAGE', 'Message', 'log', 'event']
+const BODY_LEVELS = ['level', 'severity', 'levelname', 'log_level', 'lvl']
+
+/**
+ * What a body says in words: of a map, and of text that is JSON, its message, as of a JSON line of any other log.
+ * @param called name of the event: it stands before a map that says nothing so.
+ * @param asksLevel whether the record has no level, so that the body is asked: receivers of files say none.
+ */
+function bodyOf(
+  body: unknown,
+  called: string | undefined,
+  asksLevel: boolean,
+): { text: string; level?: string | undefined } {
+  if (body === undefined || body === null) return { text: '' }
+  const isText = typeof body === 'string'
+  const line = isText ? plainLine(body) : ''
+  const fields = isText
+    ? jsonLine(line)
+    : Array.isArray(body) || typeof body !== 'object'
+      ? null
+      : objectOf(body)
+  const said = messageOf(fields) ?? messageIn(fields)
+  const whole = isText ? body : JSON.stringify(body)
+  const text = said ?? (fields && called !== undefined ? `${called} ${whole}` : whole)
+  return asksLevel ? { text, level: levelIn(fields, line) } : { text }
+}
+
+const messageIn = (fields: OtlpRecord | null): string | undefined =>
+  BODY_TEXTS.map((name) => fields?.[name]).find(
+    (one): one is string => typeof one === 'string' && one.trim() !== '',
+  )
+
+/** One of the six levels, as a body names it. @param line of text; empty: it is none. */
+function levelIn(fields: OtlpRecord | null, line: string): string | undefined {
+  if (fields === null) return levelNamed(textFields(line).level ?? '')
+  return BODY_LEVELS.map((name) => levelNamed(scalar(fields[name]) ?? '')).find((one) => one !== undefined)
 }
 
 /** @param exception empty, or what it is, or its place alone. */
@@ -192,7 +239,7 @@ function withException(said: string, exception: string): string {
 }
 
 /** A span: its name, how long it took, how it ended and why it failed. */
-function spanOf(record: OtlpRecord): MappedEvent {
+function spanOf(record: OtlpRecord): Told {
   const { name, kind, startTimeUnixNano: start, endTimeUnixNano: end, status } = record
   const { message } = fieldsOf(status)
   const statusCode = spanStatus(record)
@@ -217,6 +264,7 @@ function spanOf(record: OtlpRecord): MappedEvent {
       spanKind: nameOf(SPAN_KINDS, kind, 'SPAN_KIND_').toLowerCase(),
       ...(durationMs === null ? {} : { durationMs }),
     },
+    level: statusCode === 'ERROR' ? 'ERROR' : undefined,
   }
 }
 

@@ -1,7 +1,7 @@
 /** Any system that can POST JSON (SPEC.md, Webhook connector config). */
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
-import type { PresetUnpack, WebhookConfig } from '../../../schemas/types.ts'
+import type { PresetRows, PresetUnpack, WebhookConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { isDeeper, parseDigits, parseForWriting } from '../../log/ingest/json.ts'
 import { compileField } from '../../log/ingest/json-project.ts'
@@ -9,7 +9,14 @@ import { compileTemplate, oneLine, parseTemplate, summarise, templateFields } fr
 import { nestedEntriesAt, OPENED_BYTES_MAX, openedAt } from '../../log/ingest/split.ts'
 import { timesIn, zoneFaults } from '../../log/ingest/time.ts'
 import { type Delivery, deliveryOf } from '../upstreams/github-deliveries.ts'
-import { type FlatMapping, type Item, type MappedEvent, type PushConnector, scalar } from './connector.ts'
+import {
+  type FlatMapping,
+  type Item,
+  type MappedEvent,
+  objectOf,
+  type PushConnector,
+  scalar,
+} from './connector.ts'
 import { contextOf as itemContextOf } from './http-pages.ts'
 import {
   compilePreset,
@@ -132,7 +139,7 @@ function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compil
   const unpack = file?.unpack
   if (items === undefined && unpack === undefined)
     return (item, headers, index) => [eventOf(item, headers, String(index))]
-  const split = items === undefined ? opened(unpack!) : itemsAt(items, unpack, file?.items_alone)
+  const split = items === undefined ? opened(unpack!) : itemsAt(items, unpack, file?.items_alone, file?.rows)
   return (item, headers, index) =>
     split(item).map(({ item: one, isEntry }, n) => ({
       ...eventOf(one, headers, isEntry ? `${index}.${n}` : String(index)),
@@ -266,11 +273,16 @@ function opened(unpack: PresetUnpack): (item: Item) => Entry[] {
 
 /**
  * @param path where the list lies; an object there counts as a list of one. @param unpack what is opened of each entry
- * @param isAlone whether the list must be all that an item has
+ * @param isAlone whether the list must be all that an item has @param rows what of an entry is an event each
  * @returns the entries; one with the envelope of its own where nothing lies at the path. Those that are too long are refused.
  * @throws SvcError too_large: more than 100,000 entries
  */
-function itemsAt(path: string, unpack?: PresetUnpack, isAlone?: boolean): (item: Item) => Entry[] {
+function itemsAt(
+  path: string,
+  unpack?: PresetUnpack,
+  isAlone?: boolean,
+  rows?: PresetRows,
+): (item: Item) => Entry[] {
   return (item) => {
     const { length } = item.raw
     const nested = nestedEntriesAt(bytesOf(item), path, ENTRIES_MAX)
@@ -285,6 +297,7 @@ function itemsAt(path: string, unpack?: PresetUnpack, isAlone?: boolean): (item:
     const opening = { left: OPENED_BYTES_MAX }
     const texts = found.texts
       .flatMap((text) => (unpack && openedAt(text, unpack, opening)) ?? [text])
+      .flatMap((text) => (rows && rowsOf(text, rows, opening)) ?? [text])
       .filter((text) => {
         if (isTooLong(text)) item.refuse?.(`has an entry at ${path} that is larger than 1 MiB`)
         return !isTooLong(text)
@@ -299,6 +312,24 @@ function itemsAt(path: string, unpack?: PresetUnpack, isAlone?: boolean): (item:
       isEntry: true,
     }))
   }
+}
+
+/**
+ * An entry for each row of its field, with what else it says beside each, as Loki's clients send the lines of a stream.
+ * @returns null where the field holds no rows. @throws SvcError too_large
+ */
+function rowsOf(text: string, { field, names }: PresetRows, opening: { left: number }): string[] | null {
+  const entry = parseForWriting(text)
+  const { [field]: rows, ...around } = objectOf(entry)
+  if (!Array.isArray(rows) || !rows.every(Array.isArray)) return null
+  opening.left -= JSON.stringify(around).length * rows.length
+  if (opening.left < 0) fail('too_large', 'what is beside its rows, once for each, is larger than 64 MiB')
+  return rows.map((row: unknown[]) =>
+    JSON.stringify({
+      ...around,
+      ...Object.fromEntries(names.flatMap((name, n) => (row[n] === undefined ? [] : [[name, row[n]]]))),
+    }),
+  )
 }
 
 const bytesOf = ({ raw: { buffer, byteOffset, byteLength } }: Item): Buffer =>

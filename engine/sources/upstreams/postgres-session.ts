@@ -253,7 +253,14 @@ export interface Table {
 /** An identifier in quotes. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-const FIND = `SELECT c.oid::text AS oid, c.oid || ':' || c.relfilenode AS state, n.nspname::text AS schema, c.relname::text AS name
+/** A table with partitions has no file of its own: what TRUNCATE gives anew are those of its partitions, at any depth. */
+const FILES = `CASE c.relkind WHEN 'p' THEN (
+    WITH RECURSIVE part(oid) AS (
+      SELECT inhrelid FROM pg_inherits WHERE inhparent = c.oid
+      UNION ALL SELECT i.inhrelid FROM pg_inherits i JOIN part ON i.inhparent = part.oid)
+    SELECT count(*) || ':' || coalesce(sum(p.relfilenode::bigint), 0) FROM part JOIN pg_class p ON p.oid = part.oid)
+  ELSE c.relfilenode::text END`
+const FIND = `SELECT c.oid::text AS oid, c.oid || ':' || ${FILES} AS state, n.nspname::text AS schema, c.relname::text AS name
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.oid = to_regclass($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')`
 const COLUMNS = `SELECT attname::text AS name, format_type(atttypid, -1) AS type

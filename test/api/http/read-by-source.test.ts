@@ -80,7 +80,7 @@ describe('A3: what people search for', () => {
     })
     expect((await read({ selector: { trace_id: trace } })).count).toBe(1)
     const entities = (await door.call('GET', '/api/entities')).json() as unknown as EntitiesResult
-    expect(entities.labels.map(({ label }) => label)).toEqual(['service'])
+    expect(entities.labels.map(({ label }) => label)).toEqual(['level', 'service'])
     expect((await door.call('GET', '/api/entities?label=trace_id')).json()).toMatchObject({ distinct: 1 })
   })
 })

@@ -77,6 +77,66 @@ describe('a sender of webhooks', () => {
     expect((await door.engine.status()).counters.events).toBe(events)
   })
 
+  it("to Splunk's event collector is answered as by that, behind the path it adds and with its token as Splunk names it", async () => {
+    // As splunk-logging 0.11 sends a batch: one object behind another, under the type of a form.
+    const two =
+      '{"time":"1790000000.381","host":"web1","event":{"message":"card declined","severity":"error"}}{"time":"1790000000.382","host":"web1","event":"plain"}'
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const { url, key } = await door.source('hec', { preset: 'splunk_hec' })
+    const sent = { ...form, authorization: `Splunk ${key!.secret}` }
+    const path = `${url}/services/collector/event/1.0`
+    expect((await door.call('POST', path, two, form)).status).toBe(401)
+    const answer = await door.call('POST', path, two, sent)
+    expect([answer.status, answer.json()]).toEqual([
+      200,
+      expect.objectContaining({ text: 'Success', code: 0, ingested: 2 }),
+    ])
+    for (const end of ['', '/event', '/health', '/health/1.0'])
+      expect((await door.call('GET', `${url}/services/collector${end}`, undefined, sent)).status).toBe(200)
+    const raw = await door.call('POST', `${url}/services/collector/raw`, 'plain', sent)
+    expect([raw.status, raw.json().detail]).toEqual([404, expect.stringContaining('events alone are taken')])
+  })
+
+  it("of Loki's push API posts behind the path it adds, and each line is an event that keeps its digits", async () => {
+    const { url, key } = await door.source('loki', { preset: 'loki_push' })
+    const sent = { authorization: `Bearer ${key!.secret}`, 'content-type': 'application/json' }
+    const lines = '["1790000000000000001","a",{"n":12345678901234567890}],["1790000000000000002","b"]'
+    const body = `{"streams":[{"stream":{"job":"shop"},"values":[${lines}]},{"stream":{"job":"cart"},"values":[]}]}`
+    const answer = await door.call('POST', `${url}/loki/api/v1/push`, body, sent)
+    expect([answer.status, answer.json().ingested]).toEqual([202, 2])
+    const read = await door.call(
+      'POST',
+      '/read',
+      { sources: ['loki'], from: '2026-09-21T00:00:00Z', to: '2026-09-22T00:00:00Z', include_payload: true },
+      door.as(ROOT),
+    )
+    const { rows } = JSON.parse(read.text) as { rows: { text: string }[] }
+    expect(rows.map(({ text }) => text)).toEqual(['a', 'b'])
+    expect(read.text).toContain('"metadata":{"n":12345678901234567890}')
+    expect((await door.call('POST', `${url}/loki/api/v1/push`, '{"streams":[]}', sent)).status).toBe(202)
+    const packed = { ...sent, 'content-type': 'application/x-protobuf' }
+    const refused = await door.call(
+      'POST',
+      `${url}/loki/api/v1/push`,
+      Buffer.from([0xfe, 0x01, 0xf0]),
+      packed,
+    )
+    expect([refused.status, refused.json().detail]).toEqual([415, expect.stringContaining('send JSON')])
+    expect((await door.call('POST', `${url}/loki/api/v1/push`, body, packed)).status).toBe(202)
+  })
+
+  it('of the preset winston is answered with 200, the one status it knows, and others with 202', async () => {
+    const line = { level: 'info', message: 'x', service: 'cart', timestamp: '2026-09-21T14:13:20.714Z' }
+    const answers = await Promise.all(
+      [{ preset: 'winston' }, {}].map(async (config, n) => {
+        const source = await door.source(`lines-${n}`, config)
+        return door.call('POST', source.url, line, { authorization: `Bearer ${source.key!.secret}` })
+      }),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([200, 202])
+    expect(answers[0]!.json()).toMatchObject({ ingested: 1 })
+  })
+
   it('is let in by a key in the address that may do nothing else', async () => {
     expect((await door.call('POST', `${url}?key=${secret}`, { n: 1 })).status).toBe(202)
     // Of a subscription of Pub/Sub with authentication: its token says who it is to Google's services, not to svc.

@@ -62,14 +62,29 @@ describe('a plain HMAC of any sender', () => {
       expect(plain('hmac_sha256', value)).toBeNull()
     expect(plain('hmac_sha256', `v1=${wrong},v2=${right}`)).toBe('hmac_sha256 signature does not match')
     for (const value of [`v2=${right}`, `sha512=${right}`, `v1=${right}0`, `v1=v1=${right}`])
-      expect(plain('hmac_sha256', value)).toBe('signature is not 64 hexadecimal digits')
+      expect(plain('hmac_sha256', value)).toBe(
+        'signature is not 64 hexadecimal digits, nor the base64 of 32 bytes',
+      )
+  })
+
+  it('may be in base64, and in no other spelling of that', () => {
+    const right = createHmac('sha256', 'key').update(BODY).digest('base64')
+    const wrong = createHmac('sha256', 'old').update(BODY).digest('base64')
+    for (const value of [right, `sha256=${right}`, `${wrong}, ${right}`])
+      expect(plain('hmac_sha256', value)).toBeNull()
+    expect(plain('hmac_sha256', wrong)).toBe('hmac_sha256 signature does not match')
+    for (const value of [right.slice(0, -1), `${right}=`, `${right}AAAA`, `sha512=${right}`])
+      expect(plain('hmac_sha256', value)).toContain('is not 64 hexadecimal digits')
+    const long = createHmac('sha512', 'key').update(BODY).digest('base64')
+    expect(plain('hmac_sha512', long)).toBeNull()
+    expect(plain('hmac_sha256', long)).toContain('nor the base64 of 32 bytes')
   })
 
   it('is made with SHA-512, too', () => {
     const right = createHmac('sha512', 'key').update(BODY).digest('hex')
     for (const value of [right, `sha512=${right}`]) expect(plain('hmac_sha512', value)).toBeNull()
     expect(plain('hmac_sha512', right, ['other'])).toBe('hmac_sha512 signature does not match')
-    expect(plain('hmac_sha512', hex(BODY, 'key'))).toBe('signature is not 128 hexadecimal digits')
+    expect(plain('hmac_sha512', hex(BODY, 'key'))).toContain('is not 128 hexadecimal digits')
     expect(plain('hmac_sha512', right, [])).toBe('no signing secret configured')
   })
 })
@@ -101,6 +116,24 @@ describe('A8: a Stripe signature', () => {
     expect(stripe(`t=${Number(SECONDS) + 1},v1=${right}`)).toBe('stripe signature does not match')
     expect(stripe(`v1=${right}`)).toBe('Stripe-Signature has no t=<seconds since 1970>')
     expect(check('stripe', 'whsec_s', {})).toBe('missing Stripe-Signature header')
+  })
+
+  it('is that of others, too, who sign as Stripe does in a header of their own', () => {
+    // mux.com/docs, Verify webhook signatures; developer.calendly.com, Webhook signatures.
+    const mux = (headers: Record<string, string>, now = NOW) =>
+      verifySignature(
+        'stripe',
+        { secrets: ['whsec_s'], header: 'Mux-Signature' },
+        Buffer.from(BODY),
+        headers,
+        now,
+      )
+    expect(mux({ 'mux-signature': `t=${SECONDS},v1=${right}` })).toBeNull()
+    expect(mux({ 'mux-signature': `t=${SECONDS},v1=${right}` }, NOW + 300_001)).toContain(
+      't of Mux-Signature',
+    )
+    expect(mux({ 'stripe-signature': `t=${SECONDS},v1=${right}` })).toBeNull()
+    expect(mux({})).toBe('missing Mux-Signature header')
   })
 
   it.each([

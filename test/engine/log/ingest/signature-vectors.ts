@@ -51,6 +51,13 @@ export const PLAIN: Readonly<Record<string, Signed>> = {
     },
     body: 'Hello World!',
   },
+  /** The test of LINE's SDK for Node (line-bot-sdk-nodejs, validate-signature). */
+  LINE: {
+    secret: 'test_secret',
+    header: 'X-Line-Signature',
+    headers: { 'x-line-signature': 't7Hn4ZDHqs6e+wdvI5TyQIvzie0DmMUmuXEBqyyE/tM=' },
+    body: '{"hello":"world"}',
+  },
   /** circleci.com, Outbound webhooks, the table of example signatures; the header lists versions with commas. */
   CircleCI: {
     secret: 'hunter123',

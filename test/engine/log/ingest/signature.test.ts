@@ -113,7 +113,7 @@ describe('a plain HMAC-SHA256 signature', () => {
   })
 
   it('that is not one or does not match is refused with the reason', () => {
-    expect(check('hmac_sha256', { 'x-signature': 'nope' })).toBe('signature is not 64 hexadecimal digits')
+    expect(check('hmac_sha256', { 'x-signature': 'nope' })).toContain('is not 64 hexadecimal digits')
     expect(check('hmac_sha256', { 'x-signature': hex(BODY, 'x') })).toBe(
       'hmac_sha256 signature does not match',
     )

@@ -137,6 +137,40 @@ it.each([
   expect(rejected).toContainEqual({ index, error: 'is not valid UTF-8', at: expect.any(Number) })
 })
 
+describe('objects that follow one another', () => {
+  it.each([
+    ['without anything between', '{"event":"}{"}{"n":12345678901234567890} {"\\"":{}}', 3],
+    ['over lines each, as jq writes them', '{\n  "a": [\n  1]\n}\n{\n  "a": 2\n}\n', 2],
+    ['two in the first of the lines', '{"a":1}{"a":2}\n{"a":3}', 3],
+  ])('are items each, %s', (_what, text, count) => {
+    const { raws, items, rejected } = split(text)
+    expect(rejected).toEqual([])
+    expect(items.map((item) => item.index)).toEqual([...Array(count).keys()])
+    expect(raws.join('')).toBe(text.trim().replaceAll(/(?<=\})\s+(?=\{)/g, ''))
+  })
+
+  it('keep all digits of their numbers', () => {
+    expect(split('{"a":1}{"n":12345678901234567890}').items[1]!.value).toEqual({ n: '12345678901234567890' })
+  })
+
+  it('are refused by themselves: a broken one, one cut short, one too long and one nested too deep', () => {
+    const long = `{"a":"${'x'.repeat(1_048_576)}"}`
+    const { items, rejected } = split(`${long}{"a":1}{"a":}{"a":${nested(100)}}{"a":2}{"a":`)
+    expect(items.map((item) => item.index)).toEqual([1, 4])
+    expect(rejected).toEqual([
+      { index: 0, error: 'is larger than 1 MiB' },
+      { index: 2, error: 'is not valid JSON at byte 5' },
+      { index: 3, error: 'nests deeper than 100' },
+      { index: 5, error: 'is not valid JSON at byte 5' },
+    ])
+  })
+
+  it('may be as many as the items of a list', () => {
+    expect(split('{}'.repeat(100_000)).raws).toHaveLength(100_000)
+    expect(refusal(bytes('{}'.repeat(100_001)))).toMatchObject({ code: 'too_large' })
+  })
+})
+
 describe('a broken document', () => {
   it.each([
     ['an object', '{"a":}', 'the body is neither JSON nor NDJSON: it is not valid JSON at byte 5'],
@@ -164,9 +198,14 @@ describe('a broken document', () => {
       'the body is not valid JSON: item 1 is not valid JSON at byte 5: -Infinity is no JSON; send null',
     ],
     [
-      'lines without their ends, as curl -d @file sends them',
-      '{"a":1}{"a":2}',
-      'the body is neither JSON nor NDJSON: it is not valid JSON at byte 7; one value follows another: put a line end between them (curl has --data-binary for it)',
+      'lists that follow one another',
+      '[1][2]',
+      'the body is neither JSON nor NDJSON: it is not valid JSON at byte 3; one value follows another: put a line end between them (curl has --data-binary for it)',
+    ],
+    [
+      'an object with more behind',
+      '{"a":1}}',
+      'the body is neither JSON nor NDJSON: it is not valid JSON at byte 7',
     ],
     ['an element missing', '[1,,3]', 'the body is not valid JSON: item 1 is empty'],
     ['a comma too many', '[1,]', 'the body is not valid JSON: item 1 is empty'],

@@ -10,6 +10,10 @@ const eventOf = (record: Record<string, unknown>) =>
 const labelsOf = (record: Record<string, unknown>) => Object.fromEntries(eventOf(record).strings)
 
 const RESOURCE = { resourceAttributes: { 'service.name': 'checkout' } }
+const labelled = (record: Record<string, unknown>, config = {}): Record<string, string> =>
+  Object.fromEntries(
+    prepared(otlp, config, { items: [JSON.stringify({ ...RESOURCE, ...record })], cursor: null })[0]!.strings,
+  )
 const MS = Date.parse('2026-11-20T11:59:00.123Z')
 
 describe('a log record', () => {
@@ -38,6 +42,40 @@ describe('a log record', () => {
     expect(eventOf({ signal: 'logs', eventName: 'order.placed' }).text).toBe('order.placed')
     expect(eventOf({ signal: 'logs' }).text).toBe('log record without a body')
     expect(eventOf({ signal: 'logs', body: 'x'.repeat(2_000) }).text).toHaveLength(1_000)
+  })
+
+  it.each([
+    [{ msg: 'card declined', order: 4711 }, 'card declined'],
+    [{ message: 'card declined', level: 'error' }, 'card declined', 'ERROR'],
+    [{ MESSAGE: 'Started nginx', PRIORITY: '6' }, 'Started nginx'],
+    [{ log: 'GET /pay', severity: 'Warning' }, 'GET /pay', 'WARN'],
+    ['{"level":"fatal","msg":"card declined"}', 'card declined', 'FATAL'],
+    ['2026-11-30 10:00:00 ERROR card declined', '2026-11-30 10:00:00 ERROR card declined', 'ERROR'],
+    [{ order: 4711 }, '{"order":4711}'],
+    [['a', 'b'], '["a","b"]'],
+    [17, '17'],
+  ])(
+    'says the message of a body with fields, and its level where the record has none: %j',
+    (body, text, level?) => {
+      const event = eventOf({ signal: 'logs', body })
+      expect([event.eventType, event.text]).toEqual(['log', text])
+      expect(labelled({ signal: 'logs', body }).level).toBe(level)
+      expect(labelled({ signal: 'logs', body, severityNumber: 9 }).level).toBe('INFO')
+    },
+  )
+
+  it('says the name of an event before fields that say nothing in words', () => {
+    const record = { signal: 'logs', eventName: 'order.placed', body: { order: 4711 } }
+    expect(eventOf(record).text).toBe('order.placed {"order":4711}')
+    expect(eventOf({ ...record, body: { message: 'an order' } }).text).toBe('an order')
+  })
+
+  it('has its level as a label, as events of other sources have, unless it says one of its own', () => {
+    const record = { signal: 'logs', body: 'x', severityText: 'warning' }
+    expect(labelled(record)).toEqual({ service: 'checkout', level: 'WARN' })
+    expect(labelled({ ...record, severityText: 'audit' })).toEqual({ service: 'checkout' })
+    const own = { ...RESOURCE.resourceAttributes, level: 'gold' }
+    expect(labelled({ ...record, resourceAttributes: own }, { resource_labels: ['*'] }).level).toBe('gold')
   })
 
   it('is at its own time, else when it was observed, else now', () => {
