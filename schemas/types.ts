@@ -7082,6 +7082,8 @@ export interface ToolApplyChangeResult {
   }[]
   /** Changes that are not shown. */
   more: number
+  /** What should be known although it is allowed, such as a label that a trigger needs and no event has. */
+  warnings: string[]
 }
 /** Arguments of the tool apply_change. */
 export interface ToolApplyChange {
@@ -7291,6 +7293,8 @@ export interface ToolCreateSourceResult {
   ingest_token: string | null
   /** Proposal, with dry_run; null: the source is made. */
   proposal_id: string | null
+  /** What should be known although it is allowed, such as a label that a trigger needs and no event has. */
+  warnings: string[]
 }
 /** Arguments of the tool create_source. */
 export interface ToolCreateSource {
@@ -7696,6 +7700,8 @@ export interface ToolGetPartResult {
   text: string
   /** Pass as cursor for more names. */
   next_cursor: string | null
+  /** Of a trigger, agent or source: what keeps it from working as meant. */
+  warnings: string[]
   /** The same in the console, for a person. */
   url?: string
 }
@@ -7741,6 +7747,8 @@ export interface ToolGetProposalResult {
   }[]
   /** Changes that are not shown. */
   more: number
+  /** What should be known although it is allowed, such as a label that a trigger needs and no event has. */
+  warnings: string[]
   /** The same in the console, for a person. */
   url?: string
 }
@@ -8428,6 +8436,8 @@ export interface ToolProposeChangeResult {
   }[]
   /** Changes that are not shown. */
   more: number
+  /** What should be known although it is allowed, such as a label that a trigger needs and no event has. */
+  warnings: string[]
   /** The same in the console, for a person. */
   url?: string
 }
@@ -8895,6 +8905,8 @@ export interface ToolUndoChangeResult {
     /** Change-set that undid it. */
     undone_by: number | null
   }[]
+  /** What should be known although it is allowed, such as a label that a trigger needs and no event has. */
+  warnings: string[]
 }
 /** Arguments of the tool undo_change. */
 export interface ToolUndoChange {
@@ -9033,6 +9045,8 @@ export interface ToolWithdrawProposalResult {
   }[]
   /** Changes that are not shown. */
   more: number
+  /** What should be known although it is allowed, such as a label that a trigger needs and no event has. */
+  warnings: string[]
 }
 /** Arguments of the tool withdraw_proposal. */
 export interface ToolWithdrawProposal {

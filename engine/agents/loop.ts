@@ -14,7 +14,7 @@
  */
 import type { Clock, Timers } from '../clock.ts'
 import { within } from '../net/fetch.ts'
-import { nextTry, roomAfter } from './models/adapter.ts'
+import { nextTry } from './models/adapter.ts'
 import {
   ModelFault,
   type ModelMessage,
@@ -24,7 +24,7 @@ import {
   type ToolCall,
   type ToolSpec,
 } from './models/types.ts'
-import { type CallRefusal, type Reserved, reserveCall } from './models/usage.ts'
+import { type CallRefusal, type Reserved, reserveCall, roomAfter } from './models/usage.ts'
 import { callInText, isCut, type Tape } from './runs/tape.ts'
 import type { Parked, StepData, StepKind, StepWrite, StoredReply, Unavailable } from './runs/types.ts'
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { ownField } from '../../schemas/fields-of.ts'
-import type { McpTestedTool, McpTestResult } from '../../schemas/types.ts'
+import type { McpTestedTool, McpTestResult, ToolPolicy } from '../../schemas/types.ts'
 import type { Clock, Timers } from '../clock.ts'
 import { compileWhole, patternFault } from '../model/pattern.ts'
 import { type Egress, fetchOver } from '../net/fetch.ts'
@@ -28,7 +28,6 @@ import {
   type McpServerRef,
   RESULT_BYTES,
   type SkippedServer,
-  type ToolPolicy,
   type ToolResult,
   visible,
 } from './mcp-types.ts'
@@ -337,15 +336,6 @@ export function decide(
   return refused(faults[0]!)
 }
 
-/** The tools to offer: those that some call may be allowed of. */
-export function offered(tools: readonly ExternalTool[], policy: readonly ToolPolicy[]): ExternalTool[] {
-  return tools.filter((tool) => {
-    const ofServer = policy.filter(({ server }) => server === tool.server)
-    const isListed = ofServer.some((row) => row.tool === tool.tool || (row.tool === '*' && tool.readOnly))
-    return !tool.changed && (isListed || (tool.readOnly && ofServer.length === 0))
-  })
-}
-
 function notListed({ name, readOnly }: ExternalTool, hasReadOutsideText: boolean): string {
   if (readOnly) return `${name} is not among the tools this agent lists of its server`
   const because = hasReadOutsideText ? ' and this run has read text from outside' : ''
@@ -454,11 +444,11 @@ function leftOut(what: string, mimeType: unknown, base64: string, why: string): 
   return `[${what} left out: ${type}, ${bytesOf(base64)} bytes; ${why}]`
 }
 
+export type { ToolPolicy } from '../../schemas/types.ts'
 export type {
   ExternalTool,
   ExternalTools,
   McpServerRef,
-  ToolPolicy,
 } from './mcp-types.ts'
 
 /* Tests of MCP servers: connecting to one and listing its tools, as a run does. */

@@ -72,11 +72,13 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
   let over: string | null = null
   /** What was listed is no more, or may be no more: of whose list may change each call may be what changes it. */
   let isOutdated = false
+  const seen = { signIn: false }
+  const http = seeingSignIn(options.http, seen)
   const begin = (mode: 'auto' | 'legacy') => {
     const wire = server.program
       ? new ProgramTransport(sdk, server.program, timers)
       : new sdk.StreamableHTTPClientTransport(new URL(server.url), {
-          fetch: withoutNotifications(options.http),
+          fetch: withoutNotifications(http),
           requestInit: { headers: server.headers },
         })
     // Ours ends it first.
@@ -107,7 +109,8 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
       return await bounded({ timers, ms, signals: [signal, by, broken.signal] }, run)
     } catch (error) {
       const ended = transport instanceof ProgramTransport ? transport.ended : null
-      throw new Error(reasonOf(ended === null || error instanceof CutOff ? error : new Error(ended), server))
+      const cause = ended === null || error instanceof CutOff ? error : new Error(ended)
+      throw new Error(seen.signIn && statusOf(error) === 401 ? SIGN_IN : reasonOf(cause, server))
     }
   }
   let definitions: ReadonlyMap<string, ListedTool> = new Map()
@@ -209,6 +212,27 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
       await end()
     },
   }
+}
+
+const SIGN_IN =
+  'the server answered 401 and asks for a sign-in by OAuth, which svc has not: enter a token that it takes as the credential (auth_value)'
+
+/** Sees whether a refusal names where to sign in (RFC 9728, section 5.1), or calls itself OAuth as servers before it do. */
+const seeingSignIn =
+  (http: typeof fetch, seen: { signIn: boolean }): typeof fetch =>
+  async (input, init) => {
+    const answer = await http(input, init)
+    const said = answer.headers.get('www-authenticate') ?? ''
+    const isAnonymous = !new Headers(init?.headers).has('authorization')
+    if (answer.status === 401 && isAnonymous) seen.signIn = /resource_metadata=|realm="?oauth/i.test(said)
+    return answer
+  }
+
+/** HTTP, of a fault of the client or what it was caused by; null: none. */
+function statusOf(error: unknown): number | null {
+  const { status, cause } = (error ?? {}) as { status?: unknown; cause?: unknown }
+  if (typeof status === 'number') return status
+  return cause instanceof Error ? statusOf(cause) : null
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import { didYouMean } from '../../schemas/near-names.ts'
 import type {
+  AgentSpec,
   McpServerSpec,
   McpServerTest,
   McpTestedTool,
@@ -20,7 +21,7 @@ import type { StoredOf } from '../model/documents.ts'
 import { addressSecrets, hasMaskedSecret, isReference, storedName } from '../net/address-secrets.ts'
 import { programFor, programNameOf, variablesOf } from '../net/programs.ts'
 import { addressFault, openVariable } from '../net/secrets.ts'
-import type { ExternalTool, McpServerRef, SkippedServer } from './mcp-types.ts'
+import { type ExternalTool, type McpServerRef, offered, type SkippedServer } from './mcp-types.ts'
 
 /** A tool as a server listed it. */
 export type SeenTool = Pick<ExternalTool, 'tool' | 'description' | 'input' | 'readOnly' | 'hash'>
@@ -235,6 +236,21 @@ export function countTools(db: Database): Map<string, { tools: number; changed: 
     )
     .all()
   return new Map(rows.map(({ server, tools, changed }) => [server, { tools, changed }]))
+}
+
+/** How many tools of its MCP servers an agent is offered, by what they listed last. */
+export function countOffered(db: Database, { mcp_servers = [], tools = [] }: Partial<AgentSpec>): number {
+  const listed = db.prepare<[string], { tool: string; read_only: number; changed: number }>(
+    'SELECT tool, read_only, changed_hash IS NOT NULL AS changed FROM mcp_tools WHERE server = ? AND gone_at IS NULL',
+  )
+  const all = mcp_servers.flatMap((server) =>
+    listed.all(server).map(({ tool, read_only, changed }) => ({
+      ...{ server, tool },
+      readOnly: read_only === 1,
+      changed: changed === 1,
+    })),
+  )
+  return offered(all, tools).length
 }
 
 /** A server is gone, and with it what was pinned of its tools. */

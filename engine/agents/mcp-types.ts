@@ -1,4 +1,5 @@
 /** Tools of external MCP servers as a run sees them. */
+import type { ToolPolicy } from '../../schemas/types.ts'
 import type { AppCredential } from '../model/credentials.ts'
 import type { ToolImage } from './models/types.ts'
 
@@ -65,7 +66,22 @@ export interface ExternalTools {
   close(): Promise<void>
 }
 
-export type { ToolPolicy } from '../../schemas/types.ts'
+/**
+ * The tools to offer: those that some call may be allowed of. Those that the agent lists by name come first, since a model
+ * may take only so many.
+ */
+export function offered<T extends Pick<ExternalTool, 'server' | 'tool' | 'readOnly' | 'changed'>>(
+  tools: readonly T[],
+  policy: readonly ToolPolicy[],
+): T[] {
+  const isNamed = ({ server, tool }: T) => policy.some((row) => row.server === server && row.tool === tool)
+  const found = tools.filter((tool) => {
+    const ofServer = policy.filter(({ server }) => server === tool.server)
+    const isListed = isNamed(tool) || (tool.readOnly && ofServer.some((row) => row.tool === '*'))
+    return !tool.changed && (isListed || (tool.readOnly && ofServer.length === 0))
+  })
+  return [...found.filter(isNamed), ...found.filter((tool) => !isNamed(tool))]
+}
 
 /*
  * Text of external servers made safe to show: to a model, on a terminal, in a page. What a reader cannot

@@ -5,10 +5,9 @@
 
 import { articleOf, kindWord } from '../../schemas/kinds.ts'
 import { didYouMean } from '../../schemas/near-names.ts'
-import type { GraphPosition, PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
+import type { AgentSpec, GraphPosition, PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
 import { forgetAgentTests, renameAgentTests } from '../agents/agent-tests.ts'
 import { forgetTools, renameTools } from '../agents/mcp-pins.ts'
-import type { ModelsAsked } from '../agents/models/providers.ts'
 import { renameInRuns } from '../agents/runs/queries.ts'
 import type { Clock } from '../clock.ts'
 import { AGENT_SECRETS } from '../documents/agent.ts'
@@ -302,8 +301,8 @@ export interface DeclaredParts {
   templates: Templates
   /** What `${NAME}` and x-env refer to. */
   env: Readonly<Record<string, string | undefined>>
-  /** Why the fallback that an agent names would answer nothing; null: it would, or none is named. */
-  fallbackFault(agent: ModelsAsked): string | null
+  /** What is wrong with the models and tools that an agent names: a fallback that would answer nothing, more tools than are taken. */
+  modelFaults(agent: Partial<AgentSpec>): string[]
   /** Marks a source's events for removal. @returns how many there are. */
   purge(sourceId: number): number
   /** A trigger or a project is gone: what was subscribed to it goes too, in the same transaction. */
@@ -383,7 +382,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
       ...programWarnings(touched, parts.env),
       ...warningsOf(sources, edit, touched),
       ...scheduleWarnings(touched),
-      ...fallbackWarnings(edit, touched, parts),
+      ...modelWarnings(edit, touched, parts),
     ],
     follow: (_edit, staged, stroke) => {
       for (const { kind, key, stored, doc } of staged)
@@ -410,17 +409,16 @@ export function openDeclared(parts: DeclaredParts): Declared {
   return { ...parts, kinds, changes, projects }
 }
 
-/** Agents whose fallback would answer nothing when it is needed. Which providers there are is the instance's to say. */
-function fallbackWarnings(
+/** What an agent asks of models that it would not be given. Which providers there are is the instance's to say. */
+function modelWarnings(
   edit: Edit,
   touched: readonly Staged[],
-  { env, fallbackFault }: Pick<DeclaredParts, 'env' | 'fallbackFault'>,
+  { env, modelFaults }: Pick<DeclaredParts, 'env' | 'modelFaults'>,
 ): string[] {
   if (isElsewhere(env)) return []
   return touched.flatMap(({ kind, key }) => {
     const agent = kind === 'agent' ? edit.get('agent', key) : undefined
-    const fault = agent ? fallbackFault(agent) : null
-    return fault === null ? [] : [`agent ${key}: ${fault}`]
+    return agent ? modelFaults(agent).map((fault) => `agent ${key}: ${fault}`) : []
   })
 }
 

@@ -172,49 +172,47 @@ function variableIssues({ kinds, env }: Declared, doc: ProjectDoc): Issue[] {
   )
 }
 
-function runIssues({ store, clock }: Declared, id: string, doc: ProjectDoc): Issue[] {
+function runIssues({ store, clock, kinds }: Declared, id: string, doc: ProjectDoc): Issue[] {
   return lastRuns(store.db, id, clock.now())
     .filter(({ agent }) => doc.uses.agent?.[agent])
     .flatMap((last) => {
-      const { agent, run, state, error, failed, told } = last
+      const { agent, run, state, error, failed, told, servers } = last
       const { delivery, delivery_error, slack, slack_error, github, github_error } = told
-      const view = `/runs/${run}`
+      const [ofRun, ofAgent] = [`/runs/${run}`, `/agents/${encodeURIComponent(agent)}`]
       const issues: Issue[] = []
+      const add = (view: string, message: string, fix: string, severity: Issue['severity'] = 'error') =>
+        issues.push({ severity, message, fix, view })
+      const which = `The last ${failed === 1 ? 'run' : `${failed} runs`} of agent ${agent}`
+      const budget = error ?? 'a budget is reached'
       if (state === 'capped')
-        issues.push({
-          severity: 'error',
-          message: `Agent ${agent} was not run: ${error ?? 'a budget is reached'}`,
-          fix: 'Raise the budget or the daily cap',
-          view,
-        })
+        add(ofRun, `Agent ${agent} was not run: ${budget}`, 'Raise the budget or the daily cap')
       else if (state !== 'succeeded' && state !== 'exhausted')
-        issues.push({
-          severity: 'error',
-          message: `${failed === 1 ? `The last run of agent ${agent}` : `The last ${failed} runs of agent ${agent}`} failed: ${error ?? 'it said nothing'}`,
-          fix: 'Open the run to see what went wrong',
-          view,
-        })
+        add(ofRun, `${which} failed: ${error ?? 'it said nothing'}`, 'Open the run to see what went wrong')
+      const finding = `The last finding of agent ${agent}`
+      const unsent = `${finding} did not reach its webhook: ${delivery_error ?? delivery}`
       if (delivery !== null && delivery !== 'ok' && delivery !== 'pending')
-        issues.push({
-          severity: 'error',
-          message: `The last finding of agent ${agent} did not reach its webhook: ${delivery_error ?? delivery}`,
-          fix: 'Check the address and its token',
-          view: `/agents/${encodeURIComponent(agent)}`,
-        })
+        add(ofAgent, unsent, 'Check the address and its token')
       if (slack === 'failed')
-        issues.push({
-          severity: 'error',
-          message: `The last finding of agent ${agent} was not posted to Slack: ${slack_error ?? 'no reason is recorded'}`,
-          fix: 'Check the channel of the agent, and Slack in the settings',
-          view: `/agents/${encodeURIComponent(agent)}`,
-        })
+        add(
+          ofAgent,
+          `${finding} was not posted to Slack: ${slack_error ?? 'no reason is recorded'}`,
+          'Check the channel of the agent, and Slack in the settings',
+        )
       if (github === 'failed')
-        issues.push({
-          severity: 'error',
-          message: `The last finding of agent ${agent} was not written on GitHub: ${github_error ?? 'no reason is recorded'}`,
-          fix: 'Check the credential of the agent, and what it may write',
-          view: `/agents/${encodeURIComponent(agent)}`,
-        })
+        add(
+          ofAgent,
+          `${finding} was not written on GitHub: ${github_error ?? 'no reason is recorded'}`,
+          'Check the credential of the agent, and what it may write',
+        )
+      const used = kinds.agent.find(agent)?.doc.mcp_servers ?? []
+      for (const { server, skipped } of JSON.parse(servers) as { server: string; skipped: string | null }[])
+        if (skipped !== null && used.includes(server))
+          add(
+            `/${nounOfKind('mcp_server')}/${encodeURIComponent(server)}`,
+            `The last run of agent ${agent} was without tools of MCP server ${server}: ${skipped}`,
+            'Test the server to see whether it answers by now',
+            'warning',
+          )
       return issues
     })
 }
@@ -374,6 +372,8 @@ interface LastRun {
   error: string | null
   /** How many failed one after the other, newest first; at most those looked at. */
   failed: number
+  /** JSON: the MCP servers it used, or skipped and why. */
+  servers: string
   /** How its finding was told. */
   told: FindingTold
 }
@@ -384,8 +384,8 @@ type Ended = Omit<LastRun, 'failed' | 'told'>
 function lastRuns(db: Database, project: string, now: number): LastRun[] {
   const ended = db
     .prepare<{ project: string; since: number }, Ended>(
-      `SELECT agent, run, state, error FROM (
-         SELECT r.agent, r.id AS run, r.state, r.error, r.seq,
+      `SELECT agent, run, state, error, servers FROM (
+         SELECT r.agent, r.id AS run, r.state, r.error, r.servers, r.seq,
            row_number() OVER (PARTITION BY r.agent ORDER BY r.seq DESC) AS n
          FROM run_projects p JOIN runs r ON r.id = p.run_id
          WHERE p.project = @project AND r.finished_at > @since AND r.practice = 0 AND r.woken_by <> 'external'

@@ -100,8 +100,8 @@ export function getAgent(declared: Declared, name: string, project: string | nul
   const stored = find(declared, 'agent', name)
   const work = workOfAgents(declared.store.db, name)
   const agent = presentAgent(stored, belongings(declared), projectDocs(declared), project, work)
-  const fault = isElsewhere(declared.env) ? null : declared.fallbackFault(stored.doc)
-  const warnings = [...driftsOf(declared, 'agent', name), ...(fault === null ? [] : [fault])]
+  const faults = isElsewhere(declared.env) ? [] : declared.modelFaults(stored.doc)
+  const warnings = [...driftsOf(declared, 'agent', name), ...faults]
   return { ...agent, warnings }
 }
 

@@ -1,13 +1,15 @@
 /** What runs and findings need of the rest of the engine: agents, projects, wiring, firings, and the way in. */
-import type { IngestResult, Label, TriggerSpec } from '../../schemas/types.ts'
+import type { AgentSpec, IngestResult, Label, TriggerSpec } from '../../schemas/types.ts'
 import { isSchedule } from '../../schemas/words.ts'
 import { findingQueries } from '../agents/finding-queries.ts'
 import { type FindingsParts, primaryOf } from '../agents/findings.ts'
 import { readable } from '../agents/inspect.ts'
+import { countOffered } from '../agents/mcp-pins.ts'
 import { openStoredModels } from '../agents/models/calls.ts'
 import type { ModelEnvironment } from '../agents/models/providers.ts'
 import type { UsageEntry } from '../agents/models/usage.ts'
 import { eventLabelsOf, type runWrites } from '../agents/runs/calls.ts'
+import { toolsFault } from '../agents/runs/own-tools.ts'
 import { requireKnownAgent, runQueries } from '../agents/runs/queries.ts'
 import type { Origin, RunLimits, RunsParts } from '../agents/runs/types.ts'
 import { openStoredTracing, type TracingEnvironment } from '../agents/telemetry/tracing-settings.ts'
@@ -278,9 +280,13 @@ export function openHeld({
   })
   const { purge, gone, back, changed } = effects
   const stored = openStoredModels(store, secrets, clock, tallies, models)
-  const { fallbackFault } = stored
+  const modelFaults = (agent: Partial<AgentSpec>): string[] => {
+    const external = agent.mcp_servers?.length ? countOffered(store.db, agent) : 0
+    const lacking = external > 0 ? toolsFault(agent, external, stored.toolsTaken(agent)) : null
+    return [stored.fallbackFault(agent), lacking].filter((one) => one !== null)
+  }
   const declared = openDeclared({
-    ...{ store, clock, secrets, keys, sources, env, fallbackFault, purge, gone, back, changed },
+    ...{ store, clock, secrets, keys, sources, env, modelFaults, purge, gone, back, changed },
     templates: openTemplates(),
   })
   return {

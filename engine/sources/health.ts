@@ -129,13 +129,15 @@ export function faultOfSecrets(
  */
 
 /**
- * What is wrong with one label; null where it is there, or nothing came yet.
+ * What is wrong with one label; null where it is there, or nothing came yet that could lack it.
  * @param declared labels of a source, which say what a label is before an event does
+ * @param own as `ownLabelsOf`: they say that it will not be there; absent: only events do
  */
 export function driftOf(
   need: Need,
   coverage: (source: string) => Coverage | null,
   declared: (source: string) => readonly Label[] = () => [],
+  own: (source: string) => readonly string[] | null = () => null,
 ): string | null {
   const { field, label, sources, isEntity, isProposed } = need
   const found = sources.flatMap((source) => coverage(source) ?? [])
@@ -143,7 +145,7 @@ export function driftOf(
   if (need.isHidden) return hiddenFaultOf(need, found, declared)
   const kind = kindFaultOf(need, coverage, declared)
   if (kind !== null) return `${field} names label ${label}, ${kind}`
-  if (sampled === 0) return null
+  if (sampled === 0) return undeclaredOf(need, own)
   const carried = sum(found, ({ counts }) => counts.get(label) ?? 0)
   // Of what lacks it a connector may take another label: that is on a timeline, and wakes.
   const elsewhere = isEntity ? sum(found, (one) => elsewhereOf(one, label)) : 0
@@ -160,6 +162,41 @@ export function driftOf(
   if (!isEntity || isMost) return null
   const others = elsewhere === 0 ? 'the others' : `${sampled - carried - elsewhere} of the others`
   return `${names}, the entity, which is on ${carried} of ${of}; ${others} are on no timeline and wake nobody`
+}
+
+/** Labels of a webhook that no config names: of deliveries of GitHub, and of a sender that is known by a header. */
+const STAMPED = new Set(['repository', 'actor', 'number', 'action', 'key', 'sender'])
+
+/** Whether sources whose labels are known have a label, before anything came. */
+export const isOwnLabel = (label: string, known: readonly string[]): boolean =>
+  known.includes(label) || STAMPED.has(label)
+
+/** The labels of a source where they are those of its config alone; null: its connector or its sender brings others. */
+export function ownLabelsOf({
+  connector,
+  config,
+}: {
+  connector?: unknown
+  config?: unknown
+}): string[] | null {
+  const { labels, preset } = (config ?? {}) as { labels?: unknown; preset?: unknown }
+  const isOwn = connector === 'http_poll' || (connector === 'webhook' && preset === undefined)
+  if (!isOwn || !Array.isArray(labels)) return null
+  const names = labels.flatMap((label: { name?: unknown } | null) =>
+    typeof label?.name === 'string' ? label.name : [],
+  )
+  return names.length > 0 ? names : null
+}
+
+/** That no source will have a label, by what is declared; null: one has it, or what they will have is not known. */
+function undeclaredOf(
+  { field, label, sources }: Need,
+  own: (source: string) => readonly string[] | null,
+): string | null {
+  const each = sources.map(own)
+  const known = [...new Set(each.flatMap((labels) => labels ?? []))]
+  if (each.length === 0 || each.includes(null) || isOwnLabel(label, known)) return null
+  return `${field} names label ${label}, which ${listed(sources)} will not have: the labels there are ${listed(known)}`
 }
 
 /** That a label cannot be asked for, since its name stands for the source; null: there is no such label. */

@@ -57,6 +57,7 @@ import {
   needsOfAgent,
   needsOfSource,
   needsOfTrigger,
+  ownLabelsOf,
   proposedLabels,
   refusedHealth,
   resolvedFaultOf,
@@ -429,7 +430,9 @@ function found(kind: PartKind, name: string, world: World): string[] {
   const trigger = documentOf('trigger', doc)
   const fault = entityFaultOf(trigger, world.coverage, (source) => namesEntity(sourceOf(source)))
   const resolved = resolvedFaultOf(trigger, (source) => sourceOf(source).connector)
-  return [...driftsOfAll(needsOfTrigger(trigger)), ...[fault, resolved].filter((one) => one !== null)]
+  const own = (source: string) => ownLabelsOf(sourceOf(source))
+  const drifts = needsOfTrigger(trigger).flatMap((need) => driftOf(need, world.coverage, declared, own) ?? [])
+  return [...drifts, ...[fault, resolved].filter((one) => one !== null)]
 }
 
 function needsOf(kind: PartKind, name: string, doc: Doc, world: World): Need[] {

@@ -41,6 +41,8 @@ export interface McpTestServer {
 export interface ServerOptions {
   /** The only Authorization it takes. */
   authorization?: string
+  /** How its refusal says where to sign in. */
+  signIn?: string
   /** Answers as JSON instead of a stream of events. */
   json?: boolean
   /** Tools on one page of its list. */
@@ -80,7 +82,9 @@ export async function startMcpServer(tools: Offered[], options: ServerOptions = 
     const { headers } = request
     started.requests.push({ method: request.method!, headers })
     if (options.authorization && headers.authorization !== options.authorization)
-      return void response.writeHead(401).end('who are you')
+      return void response
+        .writeHead(401, options.signIn ? { 'www-authenticate': options.signIn } : {})
+        .end('who are you')
     if (options.revision === 'modern') return modern(request, response)
     const session = headers['mcp-session-id'] as string | undefined
     if (options.puzzled && headers['mcp-method'] === 'server/discover')

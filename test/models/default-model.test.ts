@@ -1,5 +1,6 @@
 /** Which model is used where none is named: PROVIDERB and a deployment's provider answer at once, by a rule. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startMcpServer } from '../mcp/server.ts'
 import { instance } from './instance.ts'
 
 const PROVIDERS = '/api/settings/providers'
@@ -153,4 +154,26 @@ describe('the fallback of an agent', () => {
     const { plan } = await svc.post<{ plan: { warnings?: string[] } }>('/api/catalog/check', { yaml })
     expect(plan.warnings).toEqual(told)
   })
+})
+
+it('an agent with more tools than a request to its provider may name is warned of where it is saved', async () => {
+  const B = { PROVIDERB_API_KEY: 'k', PROVIDERB_BASE_URL: 'URL/v1', SVC_AGENT_MODEL: 'm1' }
+  const { svc } = await instance(B)
+  const tools = Array.from({ length: 120 }, (_, i) => ({
+    name: `t${i}`,
+    annotations: { readOnlyHint: true },
+  }))
+  const desk = await startMcpServer(tools)
+  onTestFinished(() => desk.close())
+  await svc.post('/api/mcp-servers', { name: 'desk', url: desk.url })
+  await svc.post('/api/mcp-servers/desk/test')
+  const agent = { name: 'look', prompt: 'Say what broke.', mcp_servers: ['desk'] }
+  const { warnings } = await svc.post<{ warnings?: string[] }>('/api/agents/builtin', agent)
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /^agent look: its MCP servers offer it 120 tools, and beside 12 of svc a request to providerb names 116 at most/,
+    ),
+  ])
+  const fewer = { tools: [{ server: 'desk', tool: 't7' }] }
+  expect(await svc.put('/api/agents/builtin/look', fewer)).not.toHaveProperty('warnings')
 })

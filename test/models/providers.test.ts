@@ -328,6 +328,14 @@ describe('a test of a provider', () => {
     ['format', { status: 400, error: 'max_tokens is not a field' }],
     ['format', { body: '<html>hello</html>' }],
     ['provider', { status: 429, errorType: 'insufficient_quota', error: 'no credit is left' }],
+    [
+      'provider',
+      {
+        status: 400,
+        error: 'Your credit balance is too low to access the API. Please go to Plans & Billing.',
+      },
+    ],
+    ['address', { body: '<html>', headers: { 'content-type': 'text/html' } }],
   ] as const)('says to look at the %s after %j', async (failed, reply) => {
     const { svc, server } = await instance({ PROVIDERA_API_KEY: 'k', PROVIDERA_BASE_URL: 'URL' })
     server.reply('m1', () => reply)

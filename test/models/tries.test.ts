@@ -80,6 +80,13 @@ describe.each(KINDS)('%s', (kind) => {
     ['404', { status: 404 }],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }],
     ['a quota that is used up', { status: 429, errorType: 'insufficient_quota' }],
+    [
+      'an account without money, as Kimi says it',
+      {
+        ...{ status: 429, errorType: 'exceeded_current_quota_error' },
+        error: 'Your account is suspended due to insufficient balance, please recharge your account',
+      },
+    ],
   ])('is not tried again after %s', async (_what, reply) => {
     const { server, ask } = await world(kind)
     server.reply('m1', () => reply)
@@ -89,6 +96,22 @@ describe.each(KINDS)('%s', (kind) => {
       provider: expect.any(String),
     })
     expect(server.requests).toHaveLength(1)
+  })
+
+  it('is called a web page where one comes for an answer, and not asked for it again', async () => {
+    const { server, ask } = await world(kind)
+    const page = { headers: { 'content-type': 'text/html; charset=utf-8' }, body: '<html><b>Sign in</b>' }
+    server.reply('m1', [page, { ...page, status: 404 }])
+    const [found, missing] = [await fault(ask()), await fault(ask())]
+    expect([found.code, found.later, missing.code, missing.status]).toEqual([
+      'unreachable',
+      null,
+      'refused',
+      404,
+    ])
+    for (const { message } of [found, missing])
+      expect(message).toMatch(/: a web page came for an answer: check/)
+    expect(server.requests).toHaveLength(2)
   })
 
   it('is not tried again once a piece of its reply was handed on', async () => {

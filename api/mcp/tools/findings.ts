@@ -18,10 +18,11 @@ import type {
   ToolRecordFindingResult,
 } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
+import { DaemonError } from '../daemon.ts'
 import { grownOf, grownText } from '../grown.ts'
 import { cutTo, more, ofCursor, pageOf, tokensOf } from '../paging.ts'
 import { projectAbout, projectOf } from '../project.ts'
-import { adds, type Context, defineTool, READS } from '../tool.ts'
+import { adds, type Context, defineTool, READS, ToolError } from '../tool.ts'
 
 /** Findings of one project that are looked at; older ones are pages of all projects. */
 const FINDINGS_MAX = 200
@@ -42,7 +43,19 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
   async run({ project: word, entity, agent, limit = LIMIT, cursor }, context) {
     if (word === undefined && context.identity.project === undefined)
       return ofAllProjects({ entity, agent, limit, cursor }, context)
-    const { id } = await projectOf(word, context)
+    const project = await projectOf(word, context).catch((error: unknown) => {
+      // A deleted one is in no list, and what was found in it is told with its id.
+      if (error instanceof ToolError && word !== undefined && context.identity.project === undefined)
+        return error
+      throw error
+    })
+    if (project instanceof ToolError)
+      return ofAllProjects({ project: word, entity, agent, limit, cursor }, context).catch(
+        (error: unknown) => {
+          throw error instanceof DaemonError && error.status === 404 ? project : error
+        },
+      )
+    const { id } = project
     const findings = await findingsOf(id, { entity, agent }, context)
     const page = pageOf(
       findings.map((one) => shownOf(one, { id })),
@@ -92,7 +105,7 @@ const linesOf = (shown: readonly Shown[]): string =>
 
 /** Those of all projects, in the pages of the daemon. @throws DaemonError; ToolError */
 async function ofAllProjects(
-  { entity, agent, limit, cursor }: ToolListFindings & { limit: number },
+  { project, entity, agent, limit, cursor }: ToolListFindings & { limit: number },
   { daemon, signal }: Context,
 ): Promise<{ text: string; content: ToolListFindingsResult }> {
   const { entity: value, label } = namedEntity({ entity })
@@ -101,7 +114,11 @@ async function ofAllProjects(
   // A page may hold none of that label: the value is known by others.
   do {
     const page: AllFindingsResult = await daemon
-      .ask(calls.listAllFindings, { entity: value, agent, limit, before: before ?? undefined }, signal)
+      .ask(
+        calls.listAllFindings,
+        { project, entity: value, agent, limit, before: before ?? undefined },
+        signal,
+      )
       .catch(ofCursor(cursor))
     shown.push(
       ...page.findings

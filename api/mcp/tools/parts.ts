@@ -7,6 +7,7 @@ import type { Caller } from '../daemon.ts'
 import { more, pageOf } from '../paging.ts'
 import { listProjects, projectOf } from '../project.ts'
 import { type Context, defineTool, READS } from '../tool.ts'
+import { warned } from './proposals.ts'
 
 type Kind = Exclude<ToolGetPart['kind'], 'project'>
 type Named = { name: string }
@@ -41,14 +42,18 @@ export const getPart = defineTool<ToolGetPart, ToolGetPartResult>({
   hints: READS,
   async run({ kind, name, cursor }, context) {
     if (name !== undefined) {
-      const text = JSON.stringify(await specOf(kind, name, context))
-      return { text, content: { kind, name, names: [], text, next_cursor: null } }
+      const { spec, warnings = [] } = await specOf(kind, name, context)
+      const text = JSON.stringify(spec)
+      return {
+        text: text + warned(warnings),
+        content: { kind, name, names: [], text, next_cursor: null, warnings },
+      }
     }
     const { entries, next_cursor } = pageOf(await namesOf(kind, context), cursor)
     const form = kind === 'project' ? WIRING : JSON.stringify(specSchema(kind))
     return {
       text: `${entries.join(', ') || `there is no ${kind}`}${more(next_cursor)}\n${form}`,
-      content: { kind, name: null, names: entries, text: form, next_cursor },
+      content: { kind, name: null, names: entries, text: form, next_cursor, warnings: [] },
     }
   },
 })
@@ -66,16 +71,21 @@ function usesOf(objects: Project['objects']): Record<string, Record<string, obje
   return uses
 }
 
-/** Of what the daemon tells, what is declared. @throws DaemonError not_found */
-async function specOf(kind: ToolGetPart['kind'], name: string, context: Context): Promise<object> {
+/** Of what the daemon tells, what is declared, and what is wrong with it. @throws DaemonError not_found */
+async function specOf(
+  kind: ToolGetPart['kind'],
+  name: string,
+  context: Context,
+): Promise<{ spec: object; warnings?: string[] }> {
   const { daemon, signal } = context
   if (kind === 'project') {
     const { id } = await projectOf(name, context)
     // It is for keys of the instance, which see the whole of a project.
     const { objects, wiring } = (await daemon.ask(calls.getProject, { id }, signal)) as Project
-    return { uses: usesOf(objects), ...wiring }
+    return { spec: { uses: usesOf(objects), ...wiring } }
   }
-  const told = await daemon.ask(ONE[kind], { name }, signal)
+  const told: Named & { warnings?: string[] } = await daemon.ask(ONE[kind], { name }, signal)
   const declared = Object.keys(specSchema(kind).properties)
-  return Object.fromEntries(Object.entries(told).filter(([field]) => declared.includes(field)))
+  const spec = Object.fromEntries(Object.entries(told).filter(([field]) => declared.includes(field)))
+  return { spec, ...(told.warnings ? { warnings: told.warnings } : {}) }
 }

@@ -76,8 +76,8 @@ export const applyChange = defineTool<ToolApplyChange, ToolApplyChangeResult>({
   async run({ dry_run, ...change }, context) {
     if (dry_run) {
       const made = await propose(change, context)
-      const { proposal_id, changes, more } = made
-      return { text: proposalText(made), content: { change_set: null, proposal_id, changes, more } }
+      const { proposal_id, changes, more, warnings } = made
+      return { text: proposalText(made), content: { change_set: null, proposal_id, changes, more, warnings } }
     }
     const { change_set, plan } = await context.daemon.ask(
       calls.applyChangeSet,
@@ -87,7 +87,9 @@ export const applyChange = defineTool<ToolApplyChange, ToolApplyChangeResult>({
     const fitted = withinBudget(plan)
     return {
       text:
-        change_set === null ? 'nothing changed' : `written as change-set ${change_set}\n${listText(fitted)}`,
+        change_set === null
+          ? `nothing changed${warned(fitted.warnings)}`
+          : `written as change-set ${change_set}\n${listText(fitted)}`,
       content: { change_set, proposal_id: null, ...fitted },
     }
   },
@@ -110,7 +112,7 @@ export const undoChange = defineTool<ToolUndoChange, ToolUndoChangeResult>({
       )
       return {
         text: lines.join('\n') || 'nothing was changed yet',
-        content: { change_set: null, changes: [], more: 0, newest: entries },
+        content: { change_set: null, changes: [], more: 0, warnings: [], newest: entries },
       }
     }
     const { change_set, plan } = await daemon.ask(calls.undoChangeSet, { id, body: {} }, signal)
@@ -157,8 +159,8 @@ function shown(proposal: Proposal): Shown {
   }
 }
 
-/** As many changes as the budget holds. */
-function withinBudget(plan: ChangePlan): Pick<Shown, 'changes' | 'more'> {
+/** As many changes as the budget holds, and what the plan warns of. */
+function withinBudget(plan: ChangePlan): Pick<Shown, 'changes' | 'more' | 'warnings'> {
   const all = plan.changes
     .filter(({ action }) => action !== 'none')
     .map(({ action, kind, name, fields }) => ({ action, kind, name, fields: fields.map(({ path }) => path) }))
@@ -169,16 +171,28 @@ function withinBudget(plan: ChangePlan): Pick<Shown, 'changes' | 'more'> {
     if (tokens > PAGE_TOKENS && changes.length > 0) break
     changes.push(one)
   }
-  return { changes, more: all.length - changes.length }
+  return {
+    changes,
+    more: all.length - changes.length,
+    warnings: (plan.warnings ?? []).slice(0, WARNINGS_MAX),
+  }
 }
 
-const listText = ({ changes, more }: Pick<Shown, 'changes' | 'more'>): string =>
+const WARNINGS_MAX = 20
+
+/** Warnings as lines of their own, behind what was done. */
+export const warned = (warnings: readonly string[] = []): string =>
+  warnings.map((one) => `\nwarning: ${one}`).join('')
+
+const listText = ({ changes, more, warnings }: Pick<Shown, 'changes' | 'more' | 'warnings'>): string =>
   changes
     .map(
       ({ action, kind, name, fields }) =>
         `${action} ${kind} ${name}${fields.length ? `: ${fields.join(', ')}` : ''}`,
     )
-    .join('\n') + (more > 0 ? `\nand ${more} more` : '')
+    .join('\n') +
+  (more > 0 ? `\nand ${more} more` : '') +
+  warned(warnings)
 
 /** What a proposal would do, and what is to be done about it. */
 export function proposalText(one: Shown): string {

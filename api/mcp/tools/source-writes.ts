@@ -14,7 +14,7 @@ import * as calls from '../../client/calls.ts'
 import { DaemonError } from '../daemon.ts'
 import { more, pageOf } from '../paging.ts'
 import { type Answer, adds, type Context, defineTool, READS, ToolError } from '../tool.ts'
-import { proposalText, propose } from './proposals.ts'
+import { proposalText, propose, warned } from './proposals.ts'
 
 /** It asks other systems, and stores nothing. */
 const LOOKS_OUTSIDE = { ...READS, openWorldHint: true }
@@ -125,7 +125,7 @@ export const createSource = defineTool<ToolCreateSource, ToolCreateSourceResult>
         ? 'exporters of OpenTelemetry send to the address of the daemon: OTEL_EXPORTER_OTLP_ENDPOINT'
         : `producers POST JSON to ${path} of the daemon`
     return {
-      text: `source ${made.name} is made${path === null ? '' : `; ${how}${token === null ? '' : ` with Authorization: Bearer ${token} (shown once)`}`}`,
+      text: `source ${made.name} is made${path === null ? '' : `; ${how}${token === null ? '' : ` with Authorization: Bearer ${token} (shown once)`}`}${warned(made.warnings)}`,
       content: {
         name: made.name,
         project: made.project ?? null,
@@ -133,6 +133,7 @@ export const createSource = defineTool<ToolCreateSource, ToolCreateSourceResult>
         ingest_path: path,
         ingest_token: token,
         proposal_id: null,
+        warnings: made.warnings ?? [],
       },
     }
   },
@@ -159,6 +160,7 @@ async function proposeSource(
       ingest_path: null,
       ingest_token: null,
       proposal_id: made.proposal_id,
+      warnings: made.warnings,
     },
   }
 }

@@ -170,56 +170,6 @@ export function modelIds(data: unknown): string[] {
   return [...new Set(ids)].slice(0, MAX_MODELS)
 }
 
-/* How long a reply of a model may be: what it is refused for when it is asked for more. */
-
-interface OutputBound {
-  /** Of the model's name, after its last slash. */
-  prefix: string
-  /** Tokens of one reply, thinking included. */
-  tokens: number
-}
-
-/** Of a model that the table does not know: most that serve agents write as much. */
-const UNKNOWN = 8_192
-
-/** As the providers state them (looked at 2026-11-23). */
-const BOUNDS: readonly OutputBound[] = [
-  { prefix: 'claude-opus-4', tokens: 32_000 },
-  { prefix: 'claude-sonnet-4', tokens: 64_000 },
-  { prefix: 'claude-haiku-4', tokens: 64_000 },
-  { prefix: 'claude-opus-5', tokens: 64_000 },
-  { prefix: 'claude-sonnet-5', tokens: 64_000 },
-  { prefix: 'claude-haiku-5', tokens: 64_000 },
-  { prefix: 'claude-fable-5', tokens: 64_000 },
-  { prefix: 'claude-3-5', tokens: 8_192 },
-  { prefix: 'claude-3', tokens: 4_096 },
-  { prefix: 'gpt-6', tokens: 128_000 },
-  { prefix: 'gpt-5', tokens: 128_000 },
-  { prefix: 'gpt-4.1', tokens: 32_768 },
-  { prefix: 'gpt-4o', tokens: 16_384 },
-  { prefix: 'gpt-4', tokens: 4_096 },
-  { prefix: 'gpt-3.5', tokens: 4_096 },
-]
-
-/** Tokens that a reply of the model may have; the longest prefix of its name holds. */
-export function outputBoundOf(model: string): number {
-  const name = model.slice(model.lastIndexOf('/') + 1)
-  let best: OutputBound | null = null
-  for (const bound of BOUNDS)
-    if (name.startsWith(bound.prefix) && bound.prefix.length > (best?.prefix.length ?? 0)) best = bound
-  return best?.tokens ?? UNKNOWN
-}
-
-/** Room grows so much each time a reply was cut off. */
-const GROWTH = 4
-
-/**
- * Tokens to ask for after replies that were cut off. @param first asked for at first. @param cuts replies
- * cut off so far. @param most as `outputBoundOf` gives it; a first room over it is kept as it is
- */
-export const roomAfter = (first: number, cuts: number, most: number): number =>
-  Math.max(first, Math.min(most, first * GROWTH ** cuts))
-
 /*
  * Images in what a tool answered, as the wire formats take them: in a tool's result (provider A), or in a
  * message behind it (chat completions, whose tool messages are text). A model that takes none is asked
@@ -355,6 +305,9 @@ export function chosenOf(
   return { provider: found, model: chosen }
 }
 
+/** HTTP: Payment Required. */
+const NO_CREDIT = 402
+
 interface Failure {
   fault: ModelFault
   /** The model cannot be made to call a tool; it may do so by itself. */
@@ -372,6 +325,13 @@ const OVERFLOW =
 
 /** How endpoints say that a model takes text alone, or not this image; there is no one word for it. */
 const BLIND = /image|vision|multi-?modal|content must be a string|content.{0,40}(expected|valid) string/i
+
+/**
+ * How providers say that an account has no money or quota left. Their statuses differ: provider A says it with 400, Kimi with
+ * 429, as if a wait of minutes would give some back.
+ */
+const SPENT =
+  /credit balance is too low|insufficient[_ ](balance|credit|fund|quota)|exceeded_current_quota|reached your specified API usage limits|billing_(hard_limit|not_active)/i
 
 /** @param now epoch ms, for a date in Retry-After. */
 export function failureOf(error: unknown, provider: Provider, now: number): Failure {
@@ -392,6 +352,8 @@ export function failureOf(error: unknown, provider: Provider, now: number): Fail
   if (typeof status === 'number') {
     if ((status === 400 || status === 413 || status === 422) && said.isOverflow)
       return fail('overflow', said.text, provider, { status })
+    if (said.isSpent && status < 500)
+      return fail('refused', said.text, provider, { status: status === 400 ? NO_CREDIT : status })
     const again = (status === 429 && !said.isFinal) || status === 408 || status === 409 || status >= 500
     const code = status >= 500 || status === 408 || (status === 429 && again) ? 'overloaded' : 'refused'
     return fail(code, said.text, provider, {
@@ -404,6 +366,7 @@ export function failureOf(error: unknown, provider: Provider, now: number): Fail
   // The stream's own error event: both clients throw it without a status.
   if (said.isReported) {
     if (said.isOverflow) return fail('overflow', said.text, provider)
+    if (said.isSpent) return fail('refused', said.text, provider, { status: NO_CREDIT })
     return said.isFinal
       ? fail('refused', said.text, provider)
       : fail('overloaded', said.text, provider, { later: { waitMs: null } })
@@ -434,17 +397,20 @@ function saidIn(error: unknown): {
   isFinal: boolean
   isReported: boolean
   isOverflow: boolean
+  isSpent: boolean
 } {
   const { error: body, message, status } = (error ?? {}) as Record<string, unknown>
   // Provider A's client keeps the whole body, the other one what is under `error` in it.
   const inner = isObject(body) && isObject(body.error) ? body.error : body
   const types = isObject(inner) ? `${inner.type ?? ''} ${inner.code ?? ''}` : ''
   const written = isObject(inner) && typeof inner.message === 'string' ? inner.message : null
+  const all = `${types} ${written ?? (typeof message === 'string' ? message : '')}`
   return {
     text: written ?? (typeof message === 'string' && message ? message : `status ${String(status)}`),
     isFinal: FINAL_TYPES.test(types),
     isReported: isObject(inner),
-    isOverflow: OVERFLOW.test(`${types} ${written ?? (typeof message === 'string' ? message : '')}`),
+    isOverflow: OVERFLOW.test(all),
+    isSpent: SPENT.test(all),
   }
 }
 
@@ -531,6 +497,10 @@ const minutes = (ms: number): string => countWords(Math.ceil(ms / 60_000), 'minu
 export const REPLY_BYTES = 32 * 1024 * 1024
 const NEEDED = /^(accept|content-type|[a-z]+-version)$/
 
+/** A proxy, a login or a console answers where a provider should. */
+const PAGE =
+  'a web page came for an answer: check the address of the provider (base_url), and what stands between'
+
 /** The connection failed, before or within the answer. */
 class BrokenExchange extends Error {
   constructor(readonly fault: Pick<EgressFault, 'fault' | 'message'>) {
@@ -559,6 +529,12 @@ export function guardedFetch(
     }
     onBytes()
     const { status, statusText } = response
+    if ((response.headers.get('content-type') ?? '').includes('text/html')) {
+      await response.body?.cancel()
+      if (!response.ok)
+        return Response.json({ error: { message: PAGE } }, { status, headers: response.headers })
+      throw new BrokenExchange({ fault: 'invalid', message: PAGE })
+    }
     const body = response.body && heard(response.body, onBytes, signal)
     return new Response(body, { status, statusText, headers: response.headers })
   }

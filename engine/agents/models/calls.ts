@@ -50,6 +50,7 @@ import {
   placeOf,
   SETTING,
   type StoredProvider,
+  toolsTaken,
 } from './providers.ts'
 import { ModelFault, type Models, type OwnedKind } from './types.ts'
 import { shippedPrices, type UsageEntry, usageRecorder } from './usage.ts'
@@ -568,6 +569,7 @@ interface StoredModels {
   agents(): AgentSettings
   /** Why the fallback of an agent would answer nothing; null: it would, or there is none. */
   fallbackFault(asked: ModelsAsked): string | null
+  toolsTaken(asked: ModelsAsked): ReturnType<typeof toolsTaken>
   record(entry: UsageEntry): void
 }
 
@@ -589,5 +591,6 @@ export function openStoredModels(
     // An agent without a fallback asks nothing of what is stored.
     fallbackFault: (asked) =>
       asked.fallback_provider || asked.fallback_model ? fallbackFault(settings.config(), asked) : null,
+    toolsTaken: (asked) => toolsTaken(settings.config(), asked),
   }
 }

@@ -32,7 +32,13 @@ import {
   type WireUsage,
   withCut,
 } from './adapter.ts'
-import type { ModelMessage, ModelReply, ToolAnswer, ToolCall } from './types.ts'
+import {
+  CHAT_TOOLS_MAX,
+  type ModelMessage,
+  type ModelReply,
+  type ToolAnswer,
+  type ToolCall,
+} from './types.ts'
 
 type Params = OpenAI.ChatCompletionCreateParamsStreaming
 
@@ -195,7 +201,7 @@ function paramsOf(request: WireRequest, { own, room }: Manner): Params {
     ...(tools.length === 0
       ? {}
       : {
-          tools: tools.map(({ name, description, input }) => ({
+          tools: tools.slice(0, CHAT_TOOLS_MAX).map(({ name, description, input }) => ({
             type: 'function' as const,
             function: { name, description, parameters: input as Record<string, unknown> },
           })),

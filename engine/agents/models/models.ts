@@ -12,7 +12,6 @@ import {
   IMAGE_TOKENS,
   imagesIn,
   type Means,
-  outputBoundOf,
   type Provider,
   type ProviderConfig,
   type WireReply,
@@ -31,7 +30,7 @@ import {
   type ToolSpec,
   type Usage,
 } from './types.ts'
-import { ceilingOf, costOf, likelyTokens, type Price, savedOf } from './usage.ts'
+import { ceilingOf, costOf, likelyTokens, outputBoundOf, type Price, savedOf } from './usage.ts'
 
 interface ModelsOptions {
   /** Asked on every call. */
@@ -574,7 +573,12 @@ const WITHOUT = [401, 402, 403, 404, 429]
  * its credential, quota or model is refused. What is wrong with the request is wrong with every provider.
  */
 function isUnavailable({ code, status, later }: ModelFault): boolean {
-  return later !== null || code === 'malformed' || (code === 'refused' && WITHOUT.includes(status ?? 0))
+  return (
+    later !== null ||
+    code === 'malformed' ||
+    code === 'unreachable' ||
+    (code === 'refused' && WITHOUT.includes(status ?? 0))
+  )
 }
 
 /** Neither answered: what the first says stands, and it may go well later where it may with either. */

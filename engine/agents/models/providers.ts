@@ -6,9 +6,9 @@
 import { didYouMean } from '../../../schemas/near-names.ts'
 import { DEMO_SETTING, firstOf, isOfOrigin, openStored, type Settings } from '../../log/settings.ts'
 import type { Secrets } from '../../net/secrets.ts'
-import { type Credential, chosenOf, type Provider, type ProviderConfig } from './adapter.ts'
+import { type Credential, chosenOf, type Provider, type ProviderConfig, providerOf } from './adapter.ts'
 import { SCRIPTED_MODEL, SCRIPTED_PROVIDER } from './scripted.ts'
-import { ModelFault, type OwnedKind, type ProviderKind } from './types.ts'
+import { ModelFault, type OwnedKind, type ProviderKind, toolsMaxOf } from './types.ts'
 import { type Price, priceOf, shippedPrices, withOwnPrices } from './usage.ts'
 
 /** As stored: secrets sealed, null where there is none. */
@@ -284,6 +284,16 @@ export function fallbackFault(config: ProviderConfig, asked: ModelsAsked): strin
     // Without a provider of its own it cannot run at all, and says so.
     return error.provider === other && other ? `fallback_provider: ${error.message}` : null
   }
+}
+
+/** How many tools a request of an agent may name, and to whom it goes; null: there is no provider. */
+export function toolsTaken(
+  config: ProviderConfig,
+  { provider = '' }: ModelsAsked,
+): { provider: string; most: number } | null {
+  if (config.providers.length === 0) return null
+  const { id, kind } = providerOf(config, provider)
+  return { provider: id, most: toolsMaxOf(kind) }
 }
 
 /** The scripted model, where the demo is loaded. */

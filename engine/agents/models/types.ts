@@ -159,6 +159,15 @@ export class ModelFault extends Error {
   }
 }
 
+/**
+ * Tools that one request may name in chat completions: OpenAI, Azure and Groq refuse the whole request over it
+ * (looked at 2026-11). What is behind them is left out.
+ */
+export const CHAT_TOOLS_MAX = 128
+/** Tools that a request to a provider of this kind may name. */
+export const toolsMaxOf = (kind: string): number =>
+  kind === 'providerb' || kind === 'compatible' ? CHAT_TOOLS_MAX : Number.POSITIVE_INFINITY
+
 export interface Models {
   /** @throws ModelFault */
   call(request: ModelRequest): Promise<ModelReply>

@@ -5,7 +5,7 @@ import { check } from '../../../schemas/index.ts'
 import { isInstant } from '../../../schemas/instants.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
 import { askToolSchema } from '../../../schemas/tools.ts'
-import type { InspectRequest, ReadRequest, StatsRequest } from '../../../schemas/types.ts'
+import type { AgentSpec, InspectRequest, ReadRequest, StatsRequest } from '../../../schemas/types.ts'
 import type { ReadAnswer } from '../../calls.ts'
 import { fail, SvcError } from '../../errors.ts'
 import { parseDuration } from '../../model/units.ts'
@@ -24,7 +24,10 @@ const SELECTOR = {
 const SOURCES = { type: 'array', items: { type: 'string' }, description: 'Only these sources.' }
 
 /** @returns the tools that this run is offered besides conclude */
-export function ownTools({ definition, skills }: Pick<StartedRun, 'definition' | 'skills'>): ToolSpec[] {
+export function ownTools({
+  definition,
+  skills,
+}: Pick<StartedRun, 'skills'> & { definition: Pick<AgentSpec, 'remembers'> }): ToolSpec[] {
   const tools: ToolSpec[] = [
     {
       name: 'read',
@@ -290,6 +293,23 @@ const SOURCES_TOOL: ToolSpec = {
     type: 'object',
     properties: { window: { type: 'string', description: 'How far back; 24h without it.' } },
   },
+}
+
+/** The conclude tool, and the one of skills, which the projects of a run decide on. */
+const BESIDE = 2
+
+/**
+ * Why a run of an agent would be without some of its tools. @param external what its MCP servers are known to offer it
+ * @returns null: its provider takes all of them in one request, or there is none
+ */
+export function toolsFault(
+  definition: Partial<AgentSpec>,
+  external: number,
+  asked: { provider: string; most: number } | null,
+): string | null {
+  const own = ownTools({ definition, skills: [] }).length + BESIDE
+  if (!asked || own + external <= asked.most) return null
+  return `its MCP servers offer it ${external} tools, and beside ${own} of svc a request to ${asked.provider} names ${asked.most - own} at most: the others are left out of its runs; list those it needs under tools`
 }
 
 /** @returns the tools that a run is offered; it reads its projects, so none is named */

@@ -8,9 +8,9 @@ import { isObject } from '../../model/merge.ts'
 import { iso } from '../../model/units.ts'
 import { checkClaims } from '../finding-queries.ts'
 import { AT_ONCE, type Choice, type LoopParts, type Policy, runLoop, stepAt } from '../loop.ts'
-import { decide, type ExternalTools, offered } from '../mcp-client.ts'
-import type { ExternalTool } from '../mcp-types.ts'
-import type { ToolCall, ToolSpec } from '../models/types.ts'
+import { decide, type ExternalTools } from '../mcp-client.ts'
+import { type ExternalTool, offered } from '../mcp-types.ts'
+import { ModelFault, type ToolCall, type ToolSpec, toolsMaxOf } from '../models/types.ts'
 import { callOwnTool, ownTools, unreadArguments } from './own-tools.ts'
 import {
   CONCLUDE,
@@ -45,6 +45,8 @@ const GO_ON =
 const BEGIN_AGAIN =
   'Your reply was cut off before it said anything. There is more room now: think less, and answer or call a tool.'
 const SAY_SOMETHING = 'Your reply was empty. Go on from here: call a tool, or end with the conclude tool.'
+/** Tools that are left out, by name. */
+const NAMED = 10
 /** Claims that do not hold are sent back once; faults of form this often. */
 const REPAIRS = 1
 const FAULTS_MAX = 3
@@ -87,6 +89,26 @@ class RunPolicy implements Policy<LoopEnd> {
     const { message, shown } = run.told ?? firstMessage(run, await this.view())
     const tools = [...ownTools(run), concludeTool(run.definition), ...external]
     await this.write('prompt', { system: systemOf(run), message, tools, marker: run.marker, shown })
+    await this.tellLeftOut(0)
+  }
+
+  /** Says which tools its model is not told of, where there are more than a request to it may name. @param before known by then */
+  private async tellLeftOut(before: number): Promise<void> {
+    const { tools } = this.tape
+    if (tools.length <= toolsMaxOf('compatible')) return
+    const { provider, model } = this.briefed()
+    const asked = await this.parts.models.resolve(provider, model).catch((error: unknown) => {
+      // Nothing can be asked: the call that follows says so.
+      if (error instanceof ModelFault) return null
+      throw error
+    })
+    const most = asked ? toolsMaxOf(asked.kind) : tools.length
+    const out = tools.slice(Math.max(most, before)).map(({ name }) => name)
+    if (out.length === 0) return
+    const named =
+      out.length > NAMED ? `${out.slice(0, NAMED).join(', ')} and ${out.length - NAMED} more` : out.join(', ')
+    const text = `${named} left out: a request to ${asked?.provider} names ${most} tools at most, and there are ${tools.length}; list those that the agent needs under tools`
+    await this.write('note', { text })
   }
 
   private async view(): Promise<FirstView | null> {
@@ -129,6 +151,7 @@ class RunPolicy implements Policy<LoopEnd> {
     if (more.length === 0) return
     const text = `there are more tools to call: ${more.map(({ name }) => name).join(', ')}`
     await this.write('note', { text, tools: more.map(specOf) })
+    await this.tellLeftOut(known.size)
   }
 
   /** The call behind its last round, which is made to conclude. */

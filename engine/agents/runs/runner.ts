@@ -402,6 +402,14 @@ export function connector(parts: {
   const { calls, http, tokens, clock, timers } = parts
   const rests = createRests(clock)
   const takePlaces = createPlaces(PROGRAMS_MAX)
+  const noted = async (...seen: Parameters<typeof calls.seenMcpTools>): Promise<void> => {
+    try {
+      await calls.seenMcpTools(...seen)
+    } catch (error) {
+      // It is declared no more; the run that began with it goes on with what it has.
+      if (!isRefused(error, 'not_found')) throw error
+    }
+  }
   return async (names, signal, inLine) => {
     let asked = await calls.mcpServersToConnect(names)
     const programs = asked.servers.filter(({ program }) => program).length
@@ -419,15 +427,11 @@ export function connector(parts: {
       external = await connectTools(servers, { http, tokens, timers, clock, signal, pinned, rests })
       for (const { name } of servers) {
         const listed = external.tools.filter(({ server }) => server === name)
-        if (listed.length) await calls.seenMcpTools(name, listed)
+        if (listed.length) await noted(name, listed)
       }
       const relist = async () => {
         const again = await external!.relist()
-        for (const [name, listed] of again)
-          await calls.seenMcpTools(name, listed).catch((error: unknown) => {
-            // It is declared no more; the run that began with it goes on with what it has.
-            if (!isRefused(error, 'not_found')) throw error
-          })
+        for (const [name, listed] of again) await noted(name, listed)
         return again
       }
       return { ...external, relist, skipped: [...skipped, ...external.skipped], close }

@@ -42,7 +42,7 @@ import { equal } from '../../model/documents.ts'
 import { isObject } from '../../model/merge.ts'
 import { secretParts } from '../../net/address-secrets.ts'
 import { connectorOf, hasConnector } from '../../sources/connectors/index.ts'
-import { needsOfTrigger } from '../../sources/health.ts'
+import { isOwnLabel, needsOfTrigger, ownLabelsOf } from '../../sources/health.ts'
 import { isPlainAt, pathOfPlace, secretPlaces } from './import-run.ts'
 
 export const SEVERITIES = ['off', 'note', 'warning', 'error'] as const
@@ -361,27 +361,14 @@ function labelDrift({ sources = [] }: Catalog): Said[] {
   )
 }
 
-/** Labels of a webhook that no config names: of deliveries of GitHub, and of a sender that is known by a header. */
-const STAMPED = new Set(['repository', 'actor', 'number', 'action', 'key', 'sender'])
-
-/** The labels of a source where they are those of its config alone; null: its connector or its sender brings others. */
-function ownLabels(source: NonNullable<Catalog['sources']>[number] | undefined): string[] | null {
-  const labels = labelsOf(source?.config).flatMap(({ name }) => name ?? [])
-  const isOwn = source?.connector === 'http_poll' || (source?.connector === 'webhook' && !hasPreset(source))
-  return isOwn && labels.length > 0 ? labels : null
-}
-
-const hasPreset = ({ config }: { config?: unknown }): boolean =>
-  (config as { preset?: unknown } | undefined)?.preset !== undefined
-
 function unknownLabels({ sources = [], triggers = [] }: Catalog): Said[] {
   const byName = new Map(sources.map((source) => [source.name, source]))
   return triggers.flatMap((trigger, i) => {
-    const own = trigger.sources.map((name) => ownLabels(byName.get(name)))
+    const own = trigger.sources.map((name) => ownLabelsOf(byName.get(name) ?? {}))
     if (own.some((labels) => labels === null)) return []
-    const known = new Set(own.flatMap((labels) => labels ?? []))
+    const known = [...new Set(own.flatMap((labels) => labels ?? []))]
     return needsOfTrigger(trigger)
-      .filter(({ label, isHidden }) => !isHidden && !known.has(label) && !STAMPED.has(label))
+      .filter(({ label, isHidden }) => !isHidden && !isOwnLabel(label, known))
       .map(({ field, label }) => ({
         path: [
           'triggers',

@@ -170,3 +170,23 @@ describe('changes', () => {
     expect(refused.text).toMatch(/^operations\[1\] \(trigger two\): condition is required/)
   })
 })
+
+it('lists what was found in a project that is deleted by its id, and names the projects there are for any other', async () => {
+  const { id } = await svc.post<{ id: string }>('/api/projects', {
+    template: 'custom',
+    name: 'Yard',
+    objects: [],
+  })
+  const finding = { project: 'Yard', entity: 'cart', label: 'service', finding: 'The yard is closed.' }
+  const { content: made } = await called(client, 'record_finding', finding)
+  await svc.del(`/api/projects/${id}`)
+  const { content, text } = await called(client, 'list_findings', { project: id })
+  expect(content.findings).toMatchObject([
+    { finding_id: made.finding_id, project: id, project_deleted: true },
+  ])
+  expect(text).toContain('in Yard (deleted)')
+  expect(await call(client, 'list_findings', { project: 'uc_0000000000' })).toMatchObject({
+    isError: true,
+    text: expect.stringMatching(/^project uc_0000000000 is not known; there are /),
+  })
+})

@@ -119,3 +119,25 @@ it('moves a part to another project, as get_part says', async () => {
     { mover: {} },
   ])
 })
+
+it('tells what a change is warned of, where it is proposed, written, and read', async () => {
+  await called(root, 'create_source', { ...CI, name: 'quiet', dry_run: false })
+  const spec = {
+    sources: ['quiet'],
+    filters: [{ field: 'bogus', op: 'eq', value: 'x' }],
+    condition: { event: 'any' },
+  }
+  const operations = [{ op: 'put', kind: 'trigger', name: 'deaf', spec }]
+  const warning = /^(trigger deaf: )?filters\[0\]\.field names label bogus, which quiet will not have/
+  const asked = { kind: 'trigger', name: 'deaf' }
+  for (const [tool, args] of [
+    ['propose_change', { operations }],
+    ['apply_change', { operations }],
+    ['get_part', asked],
+  ] as const) {
+    const { content, text } = await called(root, tool, args)
+    expect(content.warnings, tool).toEqual([expect.stringMatching(warning)])
+    expect(text).toContain(`\nwarning: ${(content.warnings as string[])[0]}`)
+  }
+  expect(JSON.parse((await called(root, 'get_part', asked)).content.text as string)).toMatchObject(spec)
+})

@@ -188,15 +188,18 @@ describe('a run whose model is overloaded', () => {
 })
 
 describe('a fallback', () => {
-  it('answers while the first is unavailable, and the run shows which one did', async () => {
+  it.each([
+    ['unavailable', DOWN, 'Overloaded'],
+    ['without money', { status: 400, error: 'Your credit balance is too low to access the API.' }, 'credit'],
+  ])('answers while the first is %s, and the run shows which one did', async (_what, away, why) => {
     const world = await open({ fallback: { provider: 'gateway' } })
-    world.models.reply('m1', () => DOWN)
+    world.models.reply('m1', () => away)
     world.models.reply('m2', () => ({ text: 'It is well.' }))
     expect((await world.ran()).run).toMatchObject({
       status: 'succeeded',
       provider: 'gateway',
       model: 'm2',
-      fallback_for: { provider: 'providera', model: 'm1', reason: expect.stringContaining('Overloaded') },
+      fallback_for: { provider: 'providera', model: 'm1', reason: expect.stringContaining(why) },
     })
     expect(await world.asked()).toContainEqual({ type: 'text', text: 'It is well.' })
   })

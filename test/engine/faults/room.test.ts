@@ -1,6 +1,6 @@
 /** What does not fit: replies that are cut off, conversations that are too long, and what a cache spares. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { outputBoundOf, roomAfter } from '../../../engine/agents/models/adapter.ts'
+import { outputBoundOf, roomAfter } from '../../../engine/agents/models/usage.ts'
 import { shortenAnswer } from '../../../engine/agents/runs/tape.ts'
 import type { Step } from '../../../engine/agents/runs/types.ts'
 import type { ScriptedReply } from '../../models/scripted-server.ts'

@@ -170,6 +170,25 @@ describe('label drift is told', () => {
     expect((await engine.updateTrigger('t', trigger('quiet', wrong), BY)).warnings).toHaveLength(3)
   })
 
+  it('before anything came, where the config of each source says all the labels it will have', async () => {
+    const { engine } = await openWorld()
+    const labels = ['service', 'pod'].map((name) => ({ name, field: name, primary: name === 'service' }))
+    const { name, ...spec } = { ...write, sources: ['orders'] }
+    const operations = [
+      { op: 'put', kind: 'source', name: 'orders', spec: { connector: 'webhook', config: { labels } } },
+      { op: 'put', kind: 'trigger', name, spec },
+    ]
+    const rule = 'which orders will not have: the labels there are service, pod'
+    expect((await engine.applyChangeSet({ operations } as never, BY)).plan.warnings).toEqual([
+      `trigger t: filters[0].field names label custmer, ${rule}`,
+      `trigger t: condition.field names label duration, ${rule}`,
+    ])
+    // Beside one whose connector brings labels of its own nothing is known of what comes.
+    await engine.createSource({ name: 'otel', connector: 'otlp', config: {} }, BY, false)
+    const sources = ['orders', 'otel']
+    expect(await engine.updateTrigger('t', { ...write, sources }, BY)).not.toHaveProperty('warnings')
+  })
+
   it('at a save that changes nothing, once more', async () => {
     const { engine } = await worldWithEvents()
     const first = await engine.createTrigger(write, BY)

@@ -73,7 +73,7 @@ export function openSources(secrets: Secrets = memorySecrets()) {
       gone: () => {},
       back: () => {},
       changed: () => {},
-      fallbackFault: () => null,
+      modelFaults: () => [],
       purge: (sourceId) => {
         if (world.failPurge) throw new Error('disk')
         world.purged.push(sourceId)

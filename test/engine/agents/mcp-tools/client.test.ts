@@ -97,6 +97,8 @@ describe('connecting', () => {
       await server([], { authorization: 'x' }),
     ]
     await closed.close()
+    const signIn = 'Bearer resource_metadata="https://desk.example/.well-known/oauth-protected-resource"'
+    const oauth = await server([], { authorization: 'x', signIn })
     const page = await raw((socket) => {
       const body = '<html>secret page'
       socket.end(
@@ -107,6 +109,8 @@ describe('connecting', () => {
       ref('closed', closed),
       ref('good', good),
       ref('locked', locked),
+      ref('oauth', oauth),
+      ref('expired', oauth, { headers: { Authorization: 'Bearer old' } }),
       ref('page', page),
       ref('cloud', { url: 'http://169.254.169.254/mcp' }),
     ])
@@ -114,6 +118,8 @@ describe('connecting', () => {
     expect(Object.fromEntries(skipped.map(({ server: name, reason }) => [name, reason]))).toEqual({
       closed: 'connection refused',
       locked: 'the server answered 401: check its credential',
+      oauth: expect.stringContaining('asks for a sign-in by OAuth') as string,
+      expired: 'the server answered 401: check its credential',
       page: 'the answer is not MCP: check the address',
       cloud: 'target address is not allowed',
     })

@@ -1,6 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { countTools, Pins, type SeenTool } from '../../../../engine/agents/mcp-pins.ts'
+import { connector } from '../../../../engine/agents/runs/runner.ts'
+import { fail } from '../../../../engine/errors.ts'
+import { fetchOver } from '../../../../engine/net/fetch.ts'
+import { client } from '../../net/egress/setup.ts'
+import { noApps } from '../../net/no-apps.ts'
 import { openTestStore } from '../../open-test-store.ts'
+import { ref, server } from './setup.ts'
 
 const seen = (tool: string, hash = 'a', more: Partial<SeenTool> = {}): SeenTool => ({
   tool,
@@ -91,4 +97,20 @@ describe('tools of a server', () => {
       states(...Array.from({ length: 150 }, (_, i) => seen(`t${round}-${i}`)))
     expect(pins.list('desk')).toHaveLength(650)
   })
+})
+
+it('a run goes on with the tools of a server that is deleted while it connects', async () => {
+  const egress = client()
+  const desk = ref('desk', await server([{ name: 'find', annotations: { readOnlyHint: true } }]))
+  const connect = connector({
+    calls: {
+      mcpServersToConnect: async () => ({ servers: [desk], skipped: [], pins: new Map() }),
+      seenMcpTools: async () => fail('not_found', 'no MCP server is named desk'),
+    },
+    http: fetchOver(egress, { audience: 'operator', timeoutMs: 65_000, maxResponseBytes: 1 << 24 }),
+    ...{ tokens: noApps, clock: egress.time, timers: egress.time },
+  })
+  const external = await connect(['desk'], new AbortController().signal, (turn) => turn)
+  onTestFinished(() => external.close())
+  expect(external.tools.map(({ name }) => name)).toEqual(['desk__find'])
 })

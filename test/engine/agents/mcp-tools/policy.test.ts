@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { decide, offered, type ToolPolicy } from '../../../../engine/agents/mcp-client.ts'
+import { decide, type ToolPolicy } from '../../../../engine/agents/mcp-client.ts'
+import { offered } from '../../../../engine/agents/mcp-types.ts'
 import { tool } from './setup.ts'
 
 const reading = tool({ name: 'desk__find', tool: 'find', readOnly: true })
@@ -105,5 +106,7 @@ describe('what is offered', () => {
     expect(offered(all, [])).toEqual([reading])
     expect(offered(all, [{ server: 'desk', tool: '*' }])).toEqual([reading])
     expect(offered(all, [{ server: 'desk', tool: 'close', arguments: { id: 'A' } }])).toEqual([writing])
+    const rows = ['*', 'close'].map((tool) => ({ server: 'desk', tool }))
+    expect(offered(all, rows), 'those that are listed by name are first').toEqual([writing, reading])
   })
 })

@@ -57,6 +57,22 @@ describe('the health of a project whose runs fail', () => {
     expect(await told()).not.toContainEqual(failing)
   })
 
+  it('warns of an MCP server that the last run was without, for as long as its agent uses it', async () => {
+    const { engine, models, look, told, project } = await open()
+    await engine.createMcpServer({ name: 'gone', url: 'http://127.0.0.1:9/mcp' }, BY)
+    await engine.updateAgent('first-look', { name: 'first-look', mcp_servers: ['gone'] } as never, BY)
+    models.reply('m1', [conclude()])
+    await look()
+    const warning =
+      'The last run of agent first-look was without tools of MCP server gone: connection refused'
+    expect((await engine.projectHealth(project)).issues).toContainEqual({
+      ...{ severity: 'warning', message: warning, view: '/mcp-servers/gone' },
+      fix: 'Test the server to see whether it answers by now',
+    })
+    await engine.updateAgent('first-look', { name: 'first-look', mcp_servers: [] } as never, BY)
+    expect(await told()).not.toContain(warning)
+  })
+
   it('is of the project alone, and no longer than seven days', async () => {
     const { models, look, told, engine, clock } = await open()
     models.reply('m1', [REFUSED])
