@@ -428,7 +428,7 @@ function found(kind: PartKind, name: string, world: World): string[] {
   if (kind !== 'trigger') return driftsOfAll(needsOf(kind, name, doc, world))
   const trigger = documentOf('trigger', doc)
   const fault = entityFaultOf(trigger, world.coverage, (source) => namesEntity(sourceOf(source)))
-  const resolved = resolvedFaultOf(trigger, (source) => sourceOf(source).connector)
+  const resolved = resolvedFaultOf(trigger, sourceOf)
   return [...driftsOfAll(needsOfTrigger(trigger)), ...[fault, resolved].filter((one) => one !== null)]
 }
 
