@@ -55,6 +55,9 @@ const queries = new QueryClient({
       // A refusal stays a refusal; a daemon that does not answer is asked until it does, and what it told last stays.
       retry: (_failures, error) => error instanceof ApiError && error.status === 0,
       retryDelay: RETRY_MS,
+      // A read that failed on the way or in the daemon is made again where its page does not do so by itself.
+      refetchInterval: ({ state: { error } }) =>
+        error instanceof ApiError && error.status >= 500 ? RETRY_MS : false,
     },
     mutations: { networkMode: 'always' },
   },

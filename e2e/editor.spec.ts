@@ -168,10 +168,11 @@ test('a project of new parts is built: what is missing is said at its field, and
   await page.getByLabel('Prompt').fill('Find out what broke.')
   await add.click()
   await expect(panel.getByRole('heading', { name: 'first-look' })).toBeVisible()
+  // Nothing comes behind it yet: what is offered is what may wake it.
+  await panel.getByRole('combobox', { name: 'Connect to' }).click()
+  await page.getByRole('option', { name: 'pay-errors' }).click()
   await page.getByLabel('Prompt').fill('Find out what broke, and since when.')
   await press(page, 'Escape')
-  await page.locator('.graph-strip-chip[data-node="agent:first-look"]').click()
-  await page.getByRole('menuitem', { name: 'trigger pay-errors' }).click()
   await node(page, 'agent:first-look').dblclick()
   await expect(page.getByLabel('Prompt')).toHaveValue('Find out what broke, and since when.')
   await page.getByRole('button', { name: 'Change in the draft' }).click()

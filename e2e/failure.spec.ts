@@ -46,15 +46,33 @@ open(
   },
 )
 
-open('a page that throws: the menu stays, and other pages open', async ({ page, daemon }) => {
-  await page.route('**/api/triggers', (route) => route.fulfill({ json: [null] }))
-  await page.goto(`${daemon.url}/triggers`)
-  await expect(page.getByRole('heading', { level: 1, name: 'Couldn’t show this page' })).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Reload' })).toBeVisible()
-  await expect(link(page, 'Agents')).toBeVisible()
-  await link(page, 'Agents').click()
-  await expect(page.getByRole('heading', { level: 1, name: 'Agents' })).toBeVisible()
-})
+open(
+  'a page that throws: the menu stays, and other pages open; one whose read fails reads again',
+  async ({ page, daemon }) => {
+    await page.route('**/api/triggers', (route) => route.fulfill({ json: [null] }))
+    await page.goto(`${daemon.url}/triggers`)
+    await expect(page.getByRole('heading', { level: 1, name: 'Couldn’t show this page' })).toBeVisible()
+    await expect(page.getByRole('button', { name: 'Reload' })).toBeVisible()
+    await expect(link(page, 'Agents')).toBeVisible()
+    await link(page, 'Agents').click()
+    await expect(page.getByRole('heading', { level: 1, name: 'Agents' })).toBeVisible()
+    // What fails on the way is asked for again by itself, also by a page that asks for nothing later.
+    const { project } = await daemon.ask<{ project: { id: string } }>('POST', '/api/setup/drafts', {
+      goal: 'Tell me when the gateway fails',
+      plan: { name: 'Gateway watch' },
+    })
+    for (const [read, path, shown] of [
+      [`**/api/projects/${project.id}/setup`, `/projects/${project.id}/setup`, 'Gateway watch'],
+      ['**/api/projects/templates', '/projects/new', 'Watch a system by webhook'],
+    ] as const) {
+      await page.route(read, (route) => route.fulfill({ status: 502, body: 'Bad gateway' }))
+      await page.goto(daemon.url + path)
+      await expect(page.getByText('The daemon answered 502.')).toBeVisible()
+      await page.unroute(read)
+      await expect(page.getByRole('heading', { name: shown })).toBeVisible()
+    }
+  },
+)
 
 open('daemon stopped: menu, what was read last and what was typed stay', async ({ page }) => {
   const daemon = await startDaemon()

@@ -76,6 +76,8 @@ test('a goal becomes a plan, the plan a project, and the project finds something
   await wakes.getByRole('button', { name: 'Add a trigger' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('textbox', { name: 'Name' }).first().fill('gateway-errors')
+  await dialog.getByRole('combobox', { name: 'Severity' }).click()
+  await page.getByRole('option', { name: 'critical' }).click()
   await dialog.getByRole('button', { name: 'Apply to the plan' }).click()
   await expect(wakes).toContainText('gateway-errors')
   await expect(page.getByRole('region', { name: 'What will be made' })).toContainText(
@@ -96,9 +98,10 @@ test('a goal becomes a plan, the plan a project, and the project finds something
   await goTo(page, `${daemon.url}/projects`)
   await page.getByRole('article').getByRole('link', { name: 'Tell me when the gateway fails' }).click()
   await apply.click()
-
   const source = page.getByRole('region', { name: 'Source gateway' })
   await expect(source).toContainText('waiting for its first event')
+  const made = await daemon.ask<{ severity: string }>('GET', '/api/triggers/gateway-errors')
+  expect(made.severity).toBe('critical')
   const [project] = (await daemon.ask<{ projects: { id: string; name: string }[] }>('GET', '/api/projects'))
     .projects
   expect(project?.name).toBe('Gateway watch')
@@ -160,7 +163,6 @@ test('a change of a plan that fails keeps the plan, what was changed by hand, an
   await page.getByRole('article').getByRole('link', { name: 'Tell me when the gateway fails' }).click()
   await expect(change).toHaveValue('Only at night')
   await page.getByRole('button', { name: 'Change it' }).click()
-
   await expect(page.getByRole('status').filter({ hasText: 'The plan could not be changed' })).toBeVisible()
   await expect(change).toHaveValue('Only at night')
   await expect(number).toHaveValue('20')
@@ -168,7 +170,6 @@ test('a change of a plan that fails keeps the plan, what was changed by hand, an
   await expect(page.getByRole('textbox', { name: 'Name of the project' })).toHaveValue('Gateway at night')
   expect(JSON.stringify(models.requests.at(-1)!.body)).toContain('Only at night')
   await expect(change).toHaveValue('')
-
   const path = `/api/projects/${new URL(page.url()).pathname.split('/')[2]}/setup/plan`
   await daemon.ask('POST', path, { goal: 'Tell me when the gateway fails' })
   await page.reload()
@@ -181,7 +182,6 @@ test('a change of a plan that fails keeps the plan, what was changed by hand, an
 
 base.describe('without a model', () => {
   share()
-
   base('a trigger of a plan is kept once its form is there, not before', async ({ page, daemon }) => {
     let arrive = () => {}
     const late = new Promise<void>((resolve) => {

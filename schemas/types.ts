@@ -9696,6 +9696,17 @@ export interface PlanWake {
   cooldown: string
   /** How much of the timeline a firing carries; empty: 15m. */
   window: string
+  /** Kind of its firings; absent: the name of the trigger. */
+  kind?: string
+  /** Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none. */
+  severity?: 'critical' | 'warning' | 'info' | 'none'
+  /** Label, or payload. and a path, whose value is the severity of a firing; absent: severity holds for all. */
+  severity_field?: string
+  /** True: its key is the joined entity that an event is of, by any of its names. */
+  joined?: boolean
+  storm?: Storm
+  /** An event older than this when it is stored is not judged; 24h when absent. */
+  max_late?: string
   /** When it wakes, derived. */
   sentence: string
   /** How often at most, derived. */

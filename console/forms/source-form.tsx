@@ -1,5 +1,5 @@
 /** The fields of a source, to make one or to change one. */
-import { Grid, Stack, Textarea } from '@mantine/core'
+import { Box, Group, Stack, Textarea } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -76,8 +76,9 @@ export function SourceForm({
           />
         )}
       </ConfigForm>
-      <Grid gap="md">
-        <Grid.Col span={{ base: 12, lg: connector.mode === 'reference' || given ? 12 : 8 }}>
+      {/* Beside one another as far as there is room: the panel of the graph has less than the window. */}
+      <Group gap="md" align="flex-start">
+        <Box flex="2 1 440px" miw={0}>
           <LabelsEditor
             marks={marksOf(errors ?? {})}
             value={value.labels}
@@ -85,9 +86,9 @@ export function SourceForm({
             fields={fields}
             preview={preview}
           />
-        </Grid.Col>
+        </Box>
         {connector.mode !== 'reference' && !given && (
-          <Grid.Col span={{ base: 12, lg: 4 }}>
+          <Box flex="1 1 240px" miw={0}>
             <Textarea
               label="Paste a sample event"
               description={kept ? `Used to suggest labels. ${kept.use}` : 'Used to suggest labels'}
@@ -100,9 +101,9 @@ export function SourceForm({
               maxRows={14}
               classNames={{ input: 'mono' }}
             />
-          </Grid.Col>
+          </Box>
         )}
-      </Grid>
+      </Group>
     </Stack>
   )
 }

@@ -3,24 +3,27 @@ import { createContext } from 'react'
 import type { Label } from '../../schemas/types.ts'
 import { fieldNames } from './sample.ts'
 
+type Fields = Readonly<Record<string, unknown>>
+
 export interface PlannedSource {
   name: string
+  connector: string
+  config: Fields | undefined
   /** Names of its labels. */
   labels: readonly string[]
   /** Payload fields of its example event. */
   fields: readonly string[]
 }
 
-/** @param sample its example event, where there is one */
-export const plannedSource = (
-  name: string,
-  config: Readonly<Record<string, unknown>> | undefined,
-  sample?: unknown,
-): PlannedSource => ({
-  name,
-  labels: ((config?.labels ?? []) as Label[]).map((label) => label.name),
-  fields: sample ? fieldNames([sample]) : [],
-})
+/** @param spec connector and config @param sample its example event, where there is one */
+export const plannedSource = (name: string, spec: Fields | undefined, sample?: unknown): PlannedSource => {
+  const config = spec?.config as Fields | undefined
+  return {
+    ...{ name, config, connector: spec?.connector as string },
+    labels: ((config?.labels ?? []) as Label[]).map((label) => label.name),
+    fields: sample ? fieldNames([sample]) : [],
+  }
+}
 
 /** Those of the form around; none on pages of what is stored. */
 export const PlannedSources = createContext<readonly PlannedSource[]>([])

@@ -55,7 +55,7 @@ export function projectHealth(declared: Declared, word: string, hasProvider: boo
 }
 
 const wellOf = (doc: ProjectDoc): string =>
-  partsOf(doc).length === 0 ? 'Nothing is in it yet' : 'Everything it needs is in place'
+  partsOf(doc).length === 0 ? 'Add a source of events to begin' : 'Everything it needs is in place'
 
 function providerIssues(declared: Declared, doc: ProjectDoc, hasProvider: boolean): Issue[] {
   const needing = [...wokenAgents(declared, doc).keys()].filter(

@@ -1,5 +1,6 @@
 /** How a source is doing, and why (SPEC.md, Storage: a refusal shows on the source's health). */
 
+import { ofAlerts, saysState } from '../../schemas/alert-words.ts'
 import type { AgentSpec, Filter, Label, SourceHealth, SourceSpec, TriggerSpec } from '../../schemas/types.ts'
 import { isSchedule } from '../../schemas/words.ts'
 import type { SourceCounters } from '../log/figures.ts'
@@ -256,26 +257,28 @@ export function entityFaultOf(
     : `no label of ${listed(sources)} is marked as entity key, so it cannot fire: ${way}`
 }
 
-/** Connectors of alerts: one event when an alert fires, and one when it is resolved. */
-const OF_ALERTS: ReadonlySet<unknown> = new Set(['alertmanager', 'prometheus_alerts'])
-/** Fields that tell the two apart, by whatever a label of the source calls it: what is resolved has the level info, and its text says it. */
-const OF_STATE = /(^|\.)(status|state|level|text)$/
-
 /**
  * That a trigger over alerts counts each a second time, when it is over: agents would be woken for what is well again.
  * null: it does not, or a filter says which are meant.
  */
 export function resolvedFaultOf(
   { sources, filters = [], condition }: TriggerSpec,
-  connectorOf: (source: string) => string | undefined,
+  sourceOf: (source: string) => Partial<SourceSpec>,
 ): string | null {
   const isOfEach =
     'event' in condition || ('aggregate' in condition && /^(count|rate)$/.test(condition.aggregate))
-  if (!isOfEach || filters.some(({ field }) => OF_STATE.test(field))) return null
-  const alerts = sources.filter((source) => OF_ALERTS.has(connectorOf(source)))
-  return alerts.length === 0
-    ? null
-    : `alerts of ${listed(alerts)} trip it when they are resolved, too: filter on status eq firing, or status in firing, resolved where both are meant`
+  if (!isOfEach) return null
+  const of = sources.flatMap((source) => {
+    const { connector, config } = sourceOf(source)
+    const alerts = ofAlerts(connector, config)
+    return alerts && !saysState(alerts, filters) ? [{ source, filter: alerts.filter }] : []
+  })
+  const [first] = of
+  if (!first) return null
+  const { field, op, value } = first.filter
+  const meant = `${field} ${op} ${[value].flat().join(', ')}`
+  const both = field === 'status' ? ', or status in firing, resolved where both are meant' : ''
+  return `alerts of ${listed(of.map(({ source }) => source))} trip it when they are resolved, too: filter on ${meant}${both}`
 }
 
 const sum = (found: readonly Coverage[], of: (one: Coverage) => number): number =>

@@ -429,7 +429,7 @@ function found(kind: PartKind, name: string, world: World): string[] {
   if (kind !== 'trigger') return driftsOfAll(needsOf(kind, name, doc, world))
   const trigger = documentOf('trigger', doc)
   const fault = entityFaultOf(trigger, world.coverage, (source) => namesEntity(sourceOf(source)))
-  const resolved = resolvedFaultOf(trigger, (source) => sourceOf(source).connector)
+  const resolved = resolvedFaultOf(trigger, sourceOf)
   const own = (source: string) => ownLabelsOf(sourceOf(source))
   const drifts = needsOfTrigger(trigger).flatMap((need) => driftOf(need, world.coverage, declared, own) ?? [])
   return [...drifts, ...[fault, resolved].filter((one) => one !== null)]

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { alertFields, alertsOf, lacks } from '../../console/lib/alert-trigger.ts'
 import { chartBuckets, keyChanges, sliderMax, sliderStep } from '../../console/lib/backtest.ts'
 import { faultAt, fieldErrors } from '../../console/lib/field-errors.ts'
 import {
@@ -90,6 +91,35 @@ describe('the form of a trigger', () => {
     })
     const fresh = writeOf({ ...NEW_TRIGGER, name: 'new', sources: ['gw'] })
     expect([Object.hasOwn(fresh, 'severity'), Object.hasOwn(fresh, 'severity_field')]).toEqual([false, false])
+  })
+
+  it('over alerts takes those that come up, as severe as they say, and leaves what was chosen', () => {
+    const known = [
+      { name: 'am', connector: 'alertmanager' },
+      { name: 'polled', connector: 'prometheus_alerts' },
+      { name: 'grafana', connector: 'webhook', config: { preset: 'grafana' } },
+      { name: 'logs', connector: 'webhook', config: {} },
+    ]
+    expect(alertsOf(['logs'], known)).toBeNull()
+    expect(alertsOf(['am', 'logs'], known)).toBeNull()
+    expect(alertsOf([], known)).toBeNull()
+    const alerts = alertsOf(['am', 'polled'], known)!
+    const draft: TriggerDraft = { ...NEW_TRIGGER, name: 'up', sources: ['am', 'polled'] }
+    expect(lacks(draft, alerts)).toBe(true)
+    const taken = { ...draft, ...alertFields(draft, alerts) }
+    expect(writeOf(taken)).toMatchObject({
+      condition: { event: 'any' },
+      filters: [{ field: 'status', op: 'eq', value: 'firing' }],
+      severity_field: 'severity',
+    })
+    expect(lacks(taken, alerts)).toBe(false)
+    const chosen = { ...draft, number: '3', severity: 'info' as const }
+    expect(alertFields(chosen, alerts)).toEqual({ filters: taken.filters })
+    const ofPreset = alertsOf(['grafana'], known)!
+    expect(writeOf({ ...draft, ...alertFields(draft, ofPreset) })).toMatchObject({
+      filters: [{ field: 'status', op: 'eq', value: 'firing' }],
+      severity_field: 'level',
+    })
   })
 
   it('keeps the pauses and limits of a burst', () => {

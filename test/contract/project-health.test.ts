@@ -70,7 +70,7 @@ describe('project health', () => {
     })
     expect(await svc.get(`/api/projects/${id}/health`)).toEqual({
       state: 'working',
-      message: 'Nothing is in it yet',
+      message: 'Add a source of events to begin',
       issues: [],
     })
   })

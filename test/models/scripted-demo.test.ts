@@ -29,7 +29,9 @@ describe('the scripted model', () => {
     await engine.breakDemo('payments')
     await pass(10_000)
     const opened = (await incidents()).find(({ key }) => key === 'payments')
-    expect(opened).toMatchObject({ result: { verdict: 'take_back' } })
+    // Its time is one that people read.
+    const summary = expect.stringMatching(/^payments has failed since \d\d:\d\d:\d\d UTC: /)
+    expect(opened).toMatchObject({ result: { verdict: 'take_back', summary } })
     const { runs } = await engine.listRuns({ agent: 'other', limit: 1, offset: 0 })
     expect(runs[0]).toMatchObject({ status: 'failed' })
     expect(JSON.stringify(await engine.getRun(runs[0]!.id))).toContain(

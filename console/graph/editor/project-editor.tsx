@@ -257,9 +257,7 @@ function panelOf(session: Session): ReactNode {
   const panel = panelIn(session)
   const { draft } = session.editor
   const made = (draft ? operationsOf(draft) : []).flatMap(({ op, kind, name, spec }) =>
-    op === 'put' && kind === 'source'
-      ? [plannedSource(name, spec?.config as Record<string, unknown> | undefined)]
-      : [],
+    op === 'put' && kind === 'source' ? [plannedSource(name, spec)] : [],
   )
   return panel && <PlannedSources.Provider value={made}>{panel}</PlannedSources.Provider>
 }

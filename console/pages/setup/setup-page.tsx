@@ -72,7 +72,7 @@ export default function SetupPage() {
 }
 
 function intervalOf(setup: Setup | undefined): number | false {
-  if (!setup) return false
+  if (!setup) return WAITING_MS
   if (setup.planning?.state === 'running') return PLANNING_MS
   return setup.draft || setup.step === 'done' ? false : WAITING_MS
 }

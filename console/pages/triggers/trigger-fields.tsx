@@ -2,9 +2,11 @@
  * A trigger as a sentence: when what happens on which sources, whom it tells, and how often. What few need is
  * folded below it. The pages of triggers and the graph of a project have this same form.
  */
-import { MultiSelect, Select, Stack } from '@mantine/core'
+import { Alert, Button, MultiSelect, Select, Stack } from '@mantine/core'
 import { type ReactNode, useContext } from 'react'
+import { type OfAlerts, saysState } from '../../../schemas/alert-words.ts'
 import { api, keys } from '../../client.ts'
+import { alertFields, alertsOf, lacks } from '../../lib/alert-trigger.ts'
 import { faultAt } from '../../lib/field-errors.ts'
 import { PlannedSources } from '../../lib/planned-sources.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
@@ -59,24 +61,48 @@ export function TriggerFields({ notify, verdict, ...part }: Props) {
 }
 
 function Sources({ draft, set, errors }: Part) {
-  const sources = useChoices('sources', { queryKey: keys.sources, queryFn: api.sources })
+  const isNeeded = draft.sources.length > 0 && draft.severity_field === ''
+  const sources = useChoices('sources', { queryKey: keys.sources, queryFn: api.sources }, isNeeded)
   const planned = useContext(PlannedSources)
-  const names = [...draft.sources, ...planned, ...(sources.data ?? [])].map((source) =>
-    typeof source === 'string' ? source : source.name,
-  )
+  const known = [...planned, ...(sources.data ?? [])]
+  const names = [...draft.sources, ...known.map(({ name }) => name)]
+  const alerts = alertsOf(draft.sources, known)
+  const take = (of: OfAlerts) => {
+    const said = Object.entries(alertFields(draft, of)) as [keyof TriggerDraft, never][]
+    for (const [field, value] of said) set(field, value)
+  }
+  const choose = (chosen: string[]) => {
+    set('sources', chosen)
+    const of = alerts ? null : alertsOf(chosen, known)
+    if (of && draft.filters.length === 0 && lacks(draft, of)) take(of)
+  }
   return (
-    <Slot path="sources" width={300}>
-      <MultiSelect
-        aria-label="Sources"
-        placeholder={draft.sources.length ? '' : 'Choose a source'}
-        data={[...new Set(names)]}
-        value={draft.sources}
-        onChange={(value) => set('sources', value)}
-        error={faultAt(errors, 'sources')}
-        searchable
-        {...sources.field}
-      />
-    </Slot>
+    <>
+      <Slot path="sources" width={300}>
+        <MultiSelect
+          aria-label="Sources"
+          placeholder={draft.sources.length ? '' : 'Choose a source'}
+          data={[...new Set(names)]}
+          value={draft.sources}
+          onChange={choose}
+          error={faultAt(errors, 'sources')}
+          searchable
+          {...sources.field}
+        />
+      </Slot>
+      {alerts && lacks(draft, alerts) && (
+        <Alert p="xs" w="100%">
+          {saysState(alerts, draft.filters)
+            ? 'Every alert opens an incident of one severity.'
+            : 'An alert comes a second time when it is over, and trips this trigger again.'}
+          <Button size="compact-sm" variant="default" mt={6} display="block" onClick={() => take(alerts)}>
+            {saysState(alerts, draft.filters)
+              ? 'Go by the severity of the alert'
+              : 'Only alerts that come up, by their severity'}
+          </Button>
+        </Alert>
+      )}
+    </>
   )
 }
 
@@ -108,7 +134,7 @@ function Incident({ draft, set, errors }: Part) {
           allowDeselect={false}
         />
       </Slot>
-      <Words>incident</Words>
+      <Words>incident{draft.severity_field && `, or as ${draft.severity_field} says`}</Words>
     </>
   )
 }

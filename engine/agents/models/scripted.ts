@@ -3,7 +3,6 @@
  * knows nothing of the shop. It speaks through the port of all models, so that runs, their steps and costs look as
  * always; it answers the demo's agents alone. It names the change before the errors.
  */
-import { iso } from '../../model/units.ts'
 import type { Adapter, WireReply, WireRequest } from './adapter.ts'
 import { ModelFault, type ModelMessage, type ToolCall } from './types.ts'
 
@@ -142,6 +141,9 @@ const labelIn = (labels: string | undefined, name: string): string | null =>
     .find((label) => label.startsWith(`${name}=`))
     ?.slice(name.length + 1) ?? null
 
+/** As people say it: what the demo is about happened just now. */
+const clockOf = (at: number): string => `${new Date(at).toISOString().slice(11, 19)} UTC`
+
 function conclude({ entity, isSecond }: Asked, read: string): ToolCall {
   const lines = linesIn(read)
   const errors = mostOf(lines.filter(({ source }) => source !== CHANGES && source !== REQUESTS))
@@ -156,8 +158,8 @@ function conclude({ entity, isSecond }: Asked, read: string): ToolCall {
   if (!change)
     return end({
       ...{ outcome: 'finding', verdict: 'investigate', headline: cut(`${entity} fails: ${onset.text}`) },
-      summary: `${entity} has failed since ${iso(onset.at)}: ${onset.text} (${onset.id}).\n\nNo change of it was found in the ${WINDOW} before.`,
-      next_step: `Look for what changed in ${entity} before ${iso(onset.at)}.`,
+      summary: `${entity} has failed since ${clockOf(onset.at)}: ${onset.text} (${onset.id}).\n\nNo change of it was found in the ${WINDOW} before.`,
+      next_step: `Look for what changed in ${entity} before ${clockOf(onset.at)}.`,
       claims: effects,
     })
   const what = change.text.replace(/, (before|by) .*$/, '')
@@ -169,7 +171,7 @@ function conclude({ entity, isSecond }: Asked, read: string): ToolCall {
   return end({
     ...{ outcome: 'finding', verdict: 'take_back', headline: cut(`${entity} fails since ${lower(what)}`) },
     summary: [
-      `${entity} has failed since ${iso(onset.at)}: ${onset.text} (${onset.id}).`,
+      `${entity} has failed since ${clockOf(onset.at)}: ${onset.text} (${onset.id}).`,
       `The change before it, ${seconds} s earlier: ${change.text} (${change.id}). No other change of ${entity} came between the two.`,
       ...(isSecond && requests.length ? [effects[1]!.text] : []),
       'Written by the scripted model of the demo, from made-up events.',

@@ -3,7 +3,6 @@
  * at its card. Pure and without a model. Checking a checked plan changes nothing.
  * `checkNow` checks one against the instance as it is, with what applying them would make.
  */
-
 import { ownField } from '../../../schemas/fields-of.ts'
 import { kindWord } from '../../../schemas/kinds.ts'
 import type {
@@ -45,6 +44,7 @@ import { describeConnectors } from '../../sources/connectors/index.ts'
 import { checkName, type Declared, joinProject, stageNew } from '../declared.ts'
 import { checkGoal, checkProjectName, nameFault } from '../projects/project-spec.ts'
 import {
+  declaredBeside,
   freeName,
   isFields,
   leftOutOf,
@@ -318,7 +318,7 @@ function checkWake(wake: PlanWake, plan: Plan, world: SetupWorld, report: Report
 
 /** What a trigger of the plan is, as it is declared. */
 function specOf(wake: PlanWake): TriggerSpec {
-  const { sources, filters, key_field, condition, cooldown, window, description } = wake
+  const { sources, filters, key_field, condition, cooldown, description } = wake
   return {
     ...(description ? { description } : {}),
     // An empty list is told by the plan's own rule, and would hide what else is wrong.
@@ -327,7 +327,7 @@ function specOf(wake: PlanWake): TriggerSpec {
     ...(filters.length ? { filters } : {}),
     ...(key_field ? { key_field } : {}),
     ...(cooldown ? { cooldown } : {}),
-    ...(window ? { emit: { context_window: window } } : {}),
+    ...declaredBeside(wake),
   }
 }
 

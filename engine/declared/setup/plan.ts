@@ -6,6 +6,7 @@
 import { durationWords } from '../../../schemas/duration-words.ts'
 import { exampleEvent, type Mapping } from '../../../schemas/example-event.ts'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { check } from '../../../schemas/index.ts'
 import { capitalised, listWords } from '../../../schemas/plain-words.ts'
 import type {
   AgentHandoff,
@@ -19,6 +20,7 @@ import type {
   PlanTool,
   PlanWake,
   PlanWatch,
+  TriggerSpec,
   Verdict,
 } from '../../../schemas/types.ts'
 import { conditionKind, cooldownSentence, sentenceOf } from '../../../schemas/words.ts'
@@ -145,12 +147,37 @@ function readWake(row: Fields): PlanWake {
     condition: fieldsOf(row.condition),
     cooldown: filledIn(row.cooldown),
     window: filledIn(row.window),
+    ...besideOf(row),
     sentence: '',
     cooldown_sentence: '',
     knobs: rowsOf(row.knobs)
       .filter(({ id, value }) => KNOBS.includes(String(id)) && Number.isFinite(value))
       .map(({ id, value }) => ({ id, label: '', value, min: 0, max: 0 }) as PlanKnob),
   }
+}
+
+/** What a trigger may say beside, by the names that it has there. */
+const BESIDE = ['severity', 'severity_field', 'joined', 'storm', 'max_late'] as const
+
+/** What a trigger of a plan says beside what each says, as far as it can be read. */
+function besideOf(row: Fields): Pick<PlanWake, (typeof BESIDE)[number] | 'kind'> {
+  const kind = plainLine(filledIn(row.kind)).slice(0, 80)
+  const said = BESIDE.filter((field) => {
+    const value = row[field]
+    if (value === undefined || value === null || value === '' || value === false) return false
+    return (
+      check('trigger-spec.json', { sources: ['any'], condition: { event: 'any' }, [field]: value }) === null
+    )
+  })
+  return { ...Object.fromEntries(said.map((field) => [field, row[field]])), ...(kind ? { kind } : {}) }
+}
+
+/** The same, and how much of the timeline a firing carries, as a trigger is declared. */
+export function declaredBeside(wake: PlanWake): Partial<TriggerSpec> {
+  const { kind, window } = wake
+  const emit = { ...(kind ? { kind } : {}), ...(window ? { context_window: window } : {}) }
+  const said = BESIDE.filter((field) => wake[field] !== undefined).map((field) => [field, wake[field]])
+  return { ...Object.fromEntries(said), ...(kind || window ? { emit } : {}) }
 }
 
 function readAgent(row: Fields): PlanAgent {

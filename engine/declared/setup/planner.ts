@@ -274,7 +274,7 @@ Rules
 - Leave every secret and every value you do not know out: no placeholders. The person enters them.
 - Labels of a source are a list of {name, field} or {name, const}; exactly one has primary true: it is the entity, such as service, order or repository. A label that a trigger adds up has type number.
 - Give each new webhook source a sample: one event as it would be sent, with all fields that labels and filters read.
-- A trigger has one condition, one of: {"aggregate":"count","predicate":">= 5","window":"5m"} (also sum, avg, max, min, distinct with a field that is a number label, and rate); {"event":"any"} for each event; {"absent_for":"30m"} when nothing comes any more; {"change_of":"state"}; {"sequence":[{"filters":[...]},{"filters":[...]}],"within":"10m"}; {"every":"1h"} with a summary of the window; {"cron":"0 9 * * 1-5"}.
+- A trigger has one condition, one of: {"aggregate":"count","predicate":">= 5","window":"5m"} (also sum, avg, max, min, distinct with a field that is a number label, and rate); {"event":"any"} for each event; {"absent_for":"30m"} when nothing comes any more; {"change_of":"state"}; {"sequence":[{"filters":[...]},{"filters":[...]}],"within":"10m"}; {"every":"1h"} with a summary of the window; {"cron":"0 9 * * 1-5"}. Over alerts of alertmanager or prometheus_alerts it is {"event":"any"}, with the filter {"field":"status","op":"eq","value":"firing"} and severity_field severity: each comes again when it is resolved.
 - Filters are {field, op, value}: field is a label, event_type, text, or payload. and a path; op is eq, neq, in, contains, prefix, regex, exists, gt, gte, lt or lte. All must hold.
 - Choose numbers a person would choose, and a cooldown such as 15m, so that one cause wakes an agent once.
 - At most three agents, and one is mostly enough. One has a trigger and looks first; others have none and take over on a verdict of another (handoffs). Write each prompt for an agent that knows nothing else: what it looks at, what is worth a finding, what to do next. Its tools are reading timelines and statistics; it ends with a conclusion.
@@ -330,14 +330,13 @@ const SOURCES_TOLD = 100
 const moreOf = (left: number, noun: string, how = ', which are not named here'): string[] =>
   left > 0 ? [`and ${countWords(left, `more ${noun}`)}${how}`] : []
 
-/** A plan as propose_plan takes it: what is derived is left out. */
+/** A plan as propose_plan takes it: what is derived is left out, as the numbers are that condition and cooldown have. */
 function asProposed(plan: Plan): object {
   const without = <T extends object>(row: T, ...derived: string[]) =>
     Object.fromEntries(Object.entries(row).filter(([field]) => !derived.includes(field)))
   return {
     ...without(plan, 'summary', 'who'),
     watches: plan.watches.map((row) => without(row, 'sentence', 'needs', 'secrets')),
-    // The numbers are in the condition and the cooldown.
     wakes: plan.wakes.map((row) => without(row, 'sentence', 'cooldown_sentence', 'knobs')),
     agents: plan.agents.map((row) => without(row, 'sentence')),
     ...(plan.own_agent ? { own_agent: without(plan.own_agent, 'sentence') } : {}),
@@ -377,6 +376,7 @@ const wakes = rows(
     condition: { type: 'object', description: 'One of the forms in the rules.' },
     cooldown: text('Wait before waking again for the same entity, such as 15m.'),
     window: text('How much of the timeline is handed over, such as 1h.'),
+    severity_field: text('Label that says how severe an event is; left out: each incident is a warning.'),
   },
   ['key', 'name', 'sources', 'condition'],
 )

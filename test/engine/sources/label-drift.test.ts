@@ -384,6 +384,14 @@ describe('label drift is told', () => {
       { ...each, condition: { absent_for: '1h' } },
     ])
       expect(await engine.updateTrigger('alerts', fine as never, BY)).not.toHaveProperty('warnings')
+    const config = { preset: 'grafana' }
+    await engine.createSource({ name: 'grafana', connector: 'webhook', config } as never, BY, false)
+    const ofPreset = { ...each, sources: ['grafana'] }
+    expect((await engine.updateTrigger('alerts', ofPreset as never, BY)).warnings).toContain(
+      'trigger alerts: alerts of grafana trip it when they are resolved, too: filter on status eq firing, or status in firing, resolved where both are meant',
+    )
+    const byType = { ...filters('event_type', 'alert.firing'), sources: ['grafana'] }
+    expect(await engine.updateTrigger('alerts', byType as never, BY)).not.toHaveProperty('warnings')
   })
 
   it.each([

@@ -1,4 +1,7 @@
-/** Connects a part from its panel, which the keyboard can do, too: only parts that it can be connected to are offered. */
+/**
+ * Connects a part from its panel, which the keyboard can do, too: only parts that it can be connected to are offered,
+ * those before it as well as those behind it.
+ */
 import { Select } from '@mantine/core'
 import type { GraphNode } from '../../../../schemas/types.ts'
 import { byName } from '../../../lib/by-name.ts'
@@ -7,7 +10,7 @@ import { refusal } from '../../draft/connect.ts'
 import type { Actions } from '../state/use-actions.ts'
 import type { Editor } from '../state/use-editor.ts'
 
-const KINDS = ['trigger', 'agent', 'mcp_server'] as const
+const KINDS = ['source', 'trigger', 'agent', 'mcp_server'] as const
 
 /** Options of a Select, one group for each kind that has nodes. */
 export const optionsByKind = (
@@ -34,7 +37,14 @@ export function ConnectTo({
   actions: Actions
   node: GraphNode
 }) {
-  const connectionTo = (to: string) => ({ from: node.id, to, verdict: null })
+  // Wires run one way: what it cannot lead to may lead to it.
+  const connectionTo = (other: string) => {
+    const [on, back] = [
+      { from: node.id, to: other, verdict: null },
+      { from: other, to: node.id, verdict: null },
+    ]
+    return refusal(graph, on) !== null && refusal(graph, back) === null ? back : on
+  }
   const targets = optionsByKind(
     graph.nodes.filter(({ id }) => refusal(graph, connectionTo(id)) === null),
     KINDS,

@@ -70,7 +70,7 @@ export function WakesCard({ plan, problems, edit }: EditedPlan) {
         <PlannedSources.Provider
           value={plan.watches
             .filter(({ existing }) => !existing)
-            .map(({ name, config, sample }) => plannedSource(name, config, sample))}
+            .map(({ name, sample, ...spec }) => plannedSource(name, spec, sample))}
         >
           <WakeDialog
             wake={open}
@@ -198,32 +198,23 @@ function WakeDialog({
   )
 }
 
-function specOf(wake: PlanWake) {
-  const { description, sources, filters, key_field, condition, cooldown, window: shown } = wake
-  return {
-    ...(description ? { description } : {}),
-    sources,
-    filters,
-    key_field,
-    condition,
-    ...(cooldown ? { cooldown } : {}),
-    ...(shown ? { emit: { context_window: shown } } : {}),
-  }
+function specOf({ kind, window: shown, cooldown, description, ...wake }: PlanWake) {
+  const emit = { ...(kind ? { kind } : {}), ...(shown ? { context_window: shown } : {}) }
+  return { ...wake, emit, ...(description ? { description } : {}), ...(cooldown ? { cooldown } : {}) }
 }
 
 /** What the form says; its numbers are those of the text, so the knobs are read anew. */
 function wakeOf(after: Record<string, unknown>): Partial<PlanWake> {
-  const { description, sources, filters, key_field, condition, cooldown, emit } =
-    after as Partial<PlanWake> & {
-      emit?: { context_window?: string | null } | null
-    }
+  const { description, cooldown, emit, ...said } = after as Partial<PlanWake> & {
+    emit?: { kind?: string | null; context_window?: string | null } | null
+  }
   return {
+    // What the form says no more is taken from the plan.
+    ...{ severity: undefined, severity_field: undefined, joined: undefined, storm: undefined },
+    ...said,
     description: description ?? '',
-    sources: sources ?? [],
-    filters: filters ?? [],
-    key_field: key_field ?? '',
-    condition: condition ?? {},
     cooldown: cooldown ?? '',
+    kind: emit?.kind ?? undefined,
     window: emit?.context_window ?? '',
     knobs: [],
   }

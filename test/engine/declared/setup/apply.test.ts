@@ -26,6 +26,25 @@ const names = async ({ engine }: SetupWorld) => ({
 })
 const NOTHING = { sources: [], triggers: [], agents: [], skills: [] }
 
+it('makes a trigger with all that its form has: severity, kind, joined entities, bursts', async () => {
+  const world = await open()
+  const beside = { severity: 'critical', severity_field: 'level', joined: true, max_late: '2h' }
+  const [wake] = proposal().wakes
+  const storm = { quiet: '30s' }
+  const wakes = [{ ...wake, ...beside, storm, kind: 'gateway down', window: '1h' }]
+  const { plan } = await world.engine.checkSetup({ plan: { goal: GOAL, ...proposal({ wakes }) } })
+  expect(plan.wakes).toMatchObject([{ ...beside, storm, kind: 'gateway down' }])
+  await apply(world, plan)
+  expect(await world.engine.getTrigger('gateway-errors')).toMatchObject({
+    ...{ ...beside, storm },
+    emit: { kind: 'gateway down', context_window: '1h' },
+  })
+  // A word that is no severity says none.
+  const odd = proposal({ wakes: [{ ...wake, severity: 'dreadful', storm: 'none' }] })
+  const read = (await world.engine.checkSetup({ plan: { goal: GOAL, ...odd } })).plan.wakes[0]!
+  expect([Object.hasOwn(read, 'severity'), Object.hasOwn(read, 'storm')]).toEqual([false, false])
+})
+
 it('makes everything in one change-set, which is undone and done again as one', async () => {
   const world = await open()
   const { engine } = world

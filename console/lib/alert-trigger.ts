@@ -1,0 +1,38 @@
+/** A trigger over alerts, as nearly all mean it: each alert that comes up, as severe as it says. */
+import { type OfAlerts, ofAlerts, saysState } from '../../schemas/alert-words.ts'
+import { NEW_TRIGGER, rowOf, type TriggerDraft } from './trigger-draft.ts'
+
+interface Known {
+  name: string
+  connector: string
+  config?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What the alerts of the chosen sources have in common; null: a source is none of alerts, or they differ. */
+export function alertsOf(chosen: readonly string[], known: readonly Known[]): OfAlerts | null {
+  const found = chosen.map((name) => {
+    const source = known.find((one) => one.name === name)
+    return source ? ofAlerts(source.connector, source.config) : null
+  })
+  const [first = null] = found
+  return found.every((one) => JSON.stringify(one) === JSON.stringify(first)) ? first : null
+}
+
+/** Whether the draft still trips on what is over, or takes all alerts as equally severe. */
+export const lacks = (draft: TriggerDraft, alerts: OfAlerts): boolean =>
+  /^(event|threshold)$/.test(draft.kind) &&
+  (!saysState(alerts, draft.filters) || (draft.severity_field === '' && draft.severity === ''))
+
+/** What is to be set in the draft; what it says otherwise stays. */
+export function alertFields(draft: TriggerDraft, alerts: OfAlerts): Partial<TriggerDraft> {
+  const isUntouched = (['kind', 'aggregate', 'op', 'number', 'window'] as const).every(
+    (field) => draft[field] === NEW_TRIGGER[field],
+  )
+  return {
+    ...(isUntouched && draft.filters.length === 0 ? { kind: 'event' } : {}),
+    ...(saysState(alerts, draft.filters) ? {} : { filters: [...draft.filters, rowOf(alerts.filter)] }),
+    ...(draft.severity_field === '' && draft.severity === ''
+      ? { severity_field: alerts.severity_field }
+      : {}),
+  }
+}
