@@ -194,11 +194,9 @@ class Composition {
   }
 
   private unknownEnvironment(name: string, known: readonly string[]): void {
-    const of = this.texts[0] ?? { path: this.input.roots[0]?.name ?? '', text: '' }
     const there = known.length ? `there are ${known.join(', ')}` : 'no file has one'
-    this.told.problems.push(
-      problemAt({ of, start: 0, end: 0 }, `no file says environment: ${name}; ${there}`),
-    )
+    const message = `no file says environment: ${name}; ${there}`
+    this.told.problems.push({ file: '', line: 1, column: 1, path: '', message })
   }
 
   /* Reading */
