@@ -28,7 +28,7 @@ import {
   type Value,
   withoutMade,
 } from './nodes.ts'
-import { identityOf, SECTIONS, type Section, titleOf } from './render.ts'
+import { identityOf, isExtra, SECTIONS, type Section, titleOf } from './render.ts'
 import { bounded, rootBreaches, shapeOf, soundOf } from './shape.ts'
 import { type Path, pathText, sizeFault } from './tree.ts'
 
@@ -428,7 +428,7 @@ class Composition {
       )
       return []
     }
-    const fields = [...value.fields].filter(([name]) => !BESIDE.includes(name))
+    const fields = [...value.fields].filter(([name]) => !BESIDE.includes(name) && !isExtra(name))
     return [[section, mapAt(fields.length ? value.spot : key, fields)]]
   }
 

@@ -12,6 +12,7 @@ import {
   identityOf,
   inTodaysWords,
   isEntry,
+  isExtra,
   NAME_KEY,
   SECTIONS,
   type Section,
@@ -109,10 +110,12 @@ const MAPS: readonly string[] = ['values', 'lint']
  */
 export function rootBreaches(file: Entry): Breach[] {
   const bare = Object.fromEntries(
-    Object.entries(file).map(([key, value]) => [
-      key,
-      key === NAME_KEY || key === 'environment' ? value : MAPS.includes(key) ? {} : [],
-    ]),
+    Object.entries(file)
+      .filter(([key]) => !isExtra(key))
+      .map(([key, value]) => [
+        key,
+        key === NAME_KEY || key === 'environment' ? value : MAPS.includes(key) ? {} : [],
+      ]),
   )
   return faults('catalog.json', bare).map(({ path, message }) => ({
     path,

@@ -25,7 +25,7 @@ import {
 } from '../../gitops/moved.ts'
 import { NAME_KEY } from '../../gitops/render.ts'
 import { pathText } from '../../gitops/tree.ts'
-import { bounded, isCompact, type Sound, updateCatalog } from '../../gitops/update.ts'
+import { bounded, isCompact, rewritten, type Sound, saysBeside, updateCatalog } from '../../gitops/update.ts'
 import type { ChangeKind, Edit, StoredOf, SyncMode } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { secretParts } from '../../net/address-secrets.ts'
@@ -464,7 +464,16 @@ function withoutSecrets(yaml: string, catalog: Catalog, templates: Declared['tem
   const plain = plainOnes(catalog, templates, () => MASK)
   if (plain.length === 0) return yaml
   const masked = withValues(catalog, plain)
-  if (!isCompact(yaml)) return updateCatalog(yaml, masked)
+  if (!isCompact(yaml)) {
+    const updated = updateCatalog(yaml, masked)
+    // Where an anchor beside the parts stands for a secret, the form of the file is not kept.
+    return saysBeside(
+      updated,
+      plain.map(([{ value }]) => value),
+    )
+      ? rewritten(updated, masked)
+      : updated
+  }
   const { [NAME_KEY]: name } = JSON.parse(yaml) as { [NAME_KEY]?: string }
   return JSON.stringify({ ...(name === undefined ? {} : { [NAME_KEY]: name }), ...masked })
 }
