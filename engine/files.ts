@@ -19,6 +19,7 @@ export {
 export type { CatalogText } from './gitops/nodes.ts'
 export { pathOfProblem } from './gitops/nodes.ts'
 export { type PulledFile, patchOf, pullInto, withFiles } from './gitops/pull.ts'
+export { bounded } from './gitops/shape.ts'
 export { BODY_MAX_BYTES, sizeFault, sizeText } from './gitops/tree.ts'
 
 /** Files read of one path at most, and folders within folders. */

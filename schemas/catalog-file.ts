@@ -28,7 +28,11 @@ export function catalogFileSchema(
     where('connector', [kind], { properties: { config: { $ref: `${DEFINITIONS}config-${kind}` } } }),
   )
   const { title, ...sections } = root
-  definitions.catalog = { ...sections, properties: { ...(sections.properties as Json), kind: KIND } }
+  definitions.catalog = {
+    ...sections,
+    properties: { ...(sections.properties as Json), kind: KIND },
+    ...EXTRAS,
+  }
   for (const [kind, section] of Object.entries(SECTION_OF)) {
     const entry = entryOf(sections, section)
     definitions[`part-${kind}`] = onePart(entry, definitions[entry] as Json)
@@ -56,6 +60,15 @@ const KIND: Json = {
   enum: [...Object.keys(SECTION_OF), 'mcp server'],
 }
 
+/** Keys that nobody reads: the parser of the file knows them from their beginning alone. */
+const EXTRAS: Json = {
+  patternProperties: {
+    '^x-': {
+      description: 'For what is written once, with an anchor, and is named by aliases; read by nobody.',
+    },
+  },
+}
+
 /** What a file of one part may say beside its fields. */
 const BESIDE = ['catalog', 'include', 'values', 'moved', 'tests', 'lint']
 
@@ -76,7 +89,7 @@ const fieldsOf = (definition: string, fields: readonly string[]): Json =>
 function onePart(entry: string, schema: Json): Json {
   const fields = Object.keys(schema.properties as Json)
   const properties = { kind: KIND, ...fieldsOf('catalog', BESIDE), ...fieldsOf(entry, fields) }
-  return { ...schema, properties }
+  return { ...schema, properties, ...EXTRAS }
 }
 
 /** An entry of an environment: what it says of a part, all else of which other files say; null takes a field out. */
@@ -114,6 +127,7 @@ function ofEnvironment({ properties }: Json): Json {
   ])
   return {
     properties: { ...fieldsOf('catalog', Object.keys(properties as Json)), ...Object.fromEntries(said) },
+    ...EXTRAS,
     additionalProperties: false,
   }
 }

@@ -2207,9 +2207,13 @@ export interface CatalogProblem {
   path: string
   /** What is wrong. */
   message: string
+  /** Of the last one of a long list: how many more problems there are, which are not listed. */
+  more?: number
   /** Kind of a warning. */
   code?: 'unset_variable' | 'plain_secret' | 'secret_not_compared'
-  /** Of several catalogs, the name of the one that it is in; of a command over files, the path of the file. */
+  /**
+   * Of several catalogs, the name of the one that it is in; of a command over files, the path of the file. Empty: it is of no file, such as an environment that none has.
+   */
   file?: string
 }
 /** A field that the files of a commit and the instance say differently. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import {
   BODY_MAX_BYTES,
+  bounded,
   type CatalogText,
   type Composed,
   type ComposeInput,
@@ -190,7 +191,7 @@ export function withPlaces(
   const told = checked.problems.filter((problem) => !isOwn(problem)).map(placed)
   return {
     ...checked,
-    problems: [...strict, ...(own.length ? inOrder([...own, ...told]) : told)],
+    problems: bounded([...strict, ...(own.length ? inOrder([...own, ...told]) : told)]),
     ...(checked.conflicts ? { conflicts: checked.conflicts.map(placed) } : {}),
     ...(checked.kept ? { kept: checked.kept.map(placed) } : {}),
     warnings: [...(isStrict ? [] : seen), ...checked.warnings.map(placed)],

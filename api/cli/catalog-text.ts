@@ -1,4 +1,7 @@
 /** Problems, warnings and drift of catalog files on a terminal. */
+
+import { countWords } from '../../schemas/plain-words.ts'
+import { countProblems, placeHead } from '../../schemas/problem-words.ts'
 import type { CatalogDrift, CatalogProblem, CatalogUnmanaged, MergeConflict } from '../../schemas/types.ts'
 import { CliError, EXIT } from './exit.ts'
 import { keptLines, kindName, mergeLines } from './field-text.ts'
@@ -6,17 +9,17 @@ import { planText } from './plan-text.ts'
 import { escapeLine, type Io } from './terminal.ts'
 
 /** FILE:LINE:COLUMN: message, as editors and CI read it. */
-const problemLine = (given: string, { file = given, line, column, path, message }: CatalogProblem): string =>
-  `${escapeLine(file)}:${line}:${column}: ${escapeLine(path ? `${path}: ${message}` : message)}`
+const problemLine = (given: string, { file = given, ...problem }: CatalogProblem): string => {
+  const { path, message } = problem
+  return escapeLine(`${placeHead({ file, ...problem })}${path ? `${path}: ${message}` : message}`)
+}
 
 /** @throws nothing: the error to throw, with every problem; each names its own file, or is in `file`. */
 export function problemsError(file: string, problems: readonly CatalogProblem[]): CliError {
   const lines = problems.map((problem) => problemLine(file, problem))
-  return new CliError(
-    `${lines.length} ${lines.length === 1 ? 'problem' : 'problems'}\n${lines.join('\n')}`,
-    EXIT.data,
-    { problems },
-  )
+  return new CliError(`${countWords(countProblems(problems), 'problem')}\n${lines.join('\n')}`, EXIT.data, {
+    problems,
+  })
 }
 
 /** Fields that the files and the instance both changed: each with its place and all three values. */

@@ -15,6 +15,7 @@ export interface Finding {
   /** Id of the rule. */
   rule: string
   severity: Severity
+  /** Empty: it is of no file. */
   file: string
   /** From 1. */
   line: number
@@ -54,7 +55,7 @@ export function findingsText(
 
 /** A file by its path in the repository, also where the command runs in a folder of it; others stay. */
 function fromWorkspace(workspace: string | undefined, file: string): string {
-  if (workspace === undefined || shownFile(file) === shownFile(STANDARD)) return file
+  if (!file || workspace === undefined || shownFile(file) === shownFile(STANDARD)) return file
   const path = relative(workspace, resolve(file))
   return path.startsWith('..') || isAbsolute(path) ? file : path.split(sep).join('/')
 }
@@ -94,7 +95,8 @@ function resultOf(finding: Finding, ids: readonly string[]): object {
     locations: [
       {
         physicalLocation: {
-          artifactLocation: { uri: uriOf(file) },
+          // Code scanning takes no result without a place: what is of no file is of the folder.
+          artifactLocation: { uri: uriOf(file || '.') },
           region: {
             startLine: line,
             startColumn: column,
@@ -117,12 +119,10 @@ const COMMANDS = { error: 'error', warning: 'warning', note: 'notice' } as const
 
 function annotation({ severity, rule, file, path, message, ...place }: Finding): string {
   const { line, column, end_line = line, end_column } = place
+  const at = { file, line, endLine: end_line, col: column }
   const fields = {
-    file,
-    line,
-    endLine: end_line,
-    col: column,
-    ...(end_column !== undefined && end_line === line ? { endColumn: end_column } : {}),
+    ...(file ? at : {}),
+    ...(file && end_column !== undefined && end_line === line ? { endColumn: end_column } : {}),
     title: rule,
   }
   const told = Object.entries(fields).map(([name, value]) => `${name}=${escaped(String(value), true)}`)

@@ -23,6 +23,7 @@ import { incidentsCommand } from './commands/incidents.ts'
 import { keysCommand } from './commands/keys.ts'
 import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts'
 import { mcpCommand } from './commands/mcp.ts'
+import { namesCommand } from './commands/names.ts'
 import { agentsCommand, mcpServersCommand, triggersCommand } from './commands/parts.ts'
 import { projectsCommand } from './commands/projects.ts'
 import { proposalsCommand } from './commands/proposals.ts'
@@ -108,6 +109,7 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.addCommand(fileCommand(io, 'restore'))
   program.commandsGroup('Other:')
   program.addCommand(completionCommand(io))
+  program.addCommand(namesCommand(io), { hidden: true })
   program.addHelpCommand(
     new Command('help').argument('[command]').description('Show help for a command').helpGroup('Other:'),
   )

@@ -153,7 +153,7 @@ export function deleteSource(
       const readers = readersOf(edit, name)
       const left = leftWithoutTrigger(edit, readers)
       if (cascade) for (const trigger of readers) edit.remove('trigger', trigger)
-      else refuseRead(edit, name, readers, 'delete with cascade=true to delete them too')
+      else refuseRead(edit, name, readers, 'cascade=true (--cascade) deletes them too')
       edit.remove('source', name, by.base)
       return left
     })

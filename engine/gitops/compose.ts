@@ -28,7 +28,7 @@ import {
   type Value,
   withoutMade,
 } from './nodes.ts'
-import { identityOf, SECTIONS, type Section, titleOf } from './render.ts'
+import { identityOf, isExtra, SECTIONS, type Section, titleOf } from './render.ts'
 import { bounded, rootBreaches, shapeOf, soundOf } from './shape.ts'
 import { type Path, pathText, sizeFault } from './tree.ts'
 
@@ -194,11 +194,9 @@ class Composition {
   }
 
   private unknownEnvironment(name: string, known: readonly string[]): void {
-    const of = this.texts[0] ?? { path: this.input.roots[0]?.name ?? '', text: '' }
     const there = known.length ? `there are ${known.join(', ')}` : 'no file has one'
-    this.told.problems.push(
-      problemAt({ of, start: 0, end: 0 }, `no file says environment: ${name}; ${there}`),
-    )
+    const message = `no file says environment: ${name}; ${there}`
+    this.told.problems.push({ file: '', line: 1, column: 1, path: '', message })
   }
 
   /* Reading */
@@ -430,7 +428,7 @@ class Composition {
       )
       return []
     }
-    const fields = [...value.fields].filter(([name]) => !BESIDE.includes(name))
+    const fields = [...value.fields].filter(([name]) => !BESIDE.includes(name) && !isExtra(name))
     return [[section, mapAt(fields.length ? value.spot : key, fields)]]
   }
 

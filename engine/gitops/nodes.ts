@@ -35,7 +35,7 @@ export type Value =
   | { kind: 'list'; spot: Spot; items: Value[] }
   | MapValue
 
-/** A problem with the path of the file that it is in. */
+/** A problem with the path of the file that it is in; empty: it is of no file, but of what was asked for. */
 export interface FileProblem extends CatalogProblem {
   file: string
 }

@@ -20,6 +20,7 @@ import {
   identityOf,
   inTodaysWords,
   isEntry,
+  isExtra,
   orderedEntry,
   pairLines,
   SECTIONS,
@@ -48,6 +49,7 @@ export interface Pulled {
 /** Keys of a file of one part that are no field of it, before its fields and after them. */
 const BEFORE: readonly string[] = ['kind', 'catalog', 'environment', 'include', 'values']
 const AFTER: readonly string[] = ['tests', 'lint', MOVED_KEY]
+const isBefore = (name: string): boolean => BEFORE.includes(name) || isExtra(name)
 const VALUE = /\(\(\s*values\./
 
 /**
@@ -441,7 +443,7 @@ function openFile(path: string, text: string): OpenFile | null {
   const said = new Map<string, Entry>()
   if (part !== null) {
     const fields = Object.fromEntries(
-      Object.entries(value).filter(([name]) => !BEFORE.includes(name) && !AFTER.includes(name)),
+      Object.entries(value).filter(([name]) => !isBefore(name) && !AFTER.includes(name)),
     )
     said.set(`${part} ${identityOf(part, fields)}`, fields)
   } else
@@ -461,9 +463,10 @@ function textOf({ text, reading, part, said, order }: OpenFile): string | null {
     const [entry] = said.values()
     const value = reading.values!.value as Entry
     if (!entry) return null
-    const beside = (names: readonly string[]) =>
-      Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)))
-    const fields = { ...beside(BEFORE), ...orderedEntry(part, entry), ...beside(AFTER) }
+    const beside = (isOne: (name: string) => boolean) =>
+      Object.fromEntries(Object.entries(value).filter(([name]) => isOne(name)))
+    const after = (name: string) => AFTER.includes(name)
+    const fields = { ...beside(isBefore), ...orderedEntry(part, entry), ...beside(after) }
     const updated = updateFields(text, fields)
     if (updated === null)
       throw new Error(`${part} ${String(entry.name)} cannot be written in its file: a fault of ours`)

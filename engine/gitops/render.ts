@@ -212,16 +212,14 @@ export const SECTIONS = [
 /** The key beside the sections that names the file. */
 export const NAME_KEY = 'catalog'
 
-/** Keys beside the sections that no instance declares: an edit of the file leaves them as they are. */
-export const KEPT_KEYS: readonly unknown[] = [
-  NAME_KEY,
-  'include',
-  'environment',
-  'values',
-  'moved',
-  'tests',
-  'lint',
-]
+/** Keys beside the sections that no instance declares. */
+const KEPT_KEYS: readonly unknown[] = [NAME_KEY, 'include', 'environment', 'values', 'moved', 'tests', 'lint']
+
+/** A key for what anchors name and nobody else reads, as in files of docker compose. */
+export const isExtra = (key: unknown): boolean => typeof key === 'string' && key.startsWith('x-')
+
+/** Whether an edit of the file leaves what is at the key as it is. */
+export const isKeptKey = (key: unknown): boolean => KEPT_KEYS.includes(key) || isExtra(key)
 
 export type Section = (typeof SECTIONS)[number]
 

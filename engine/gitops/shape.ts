@@ -4,6 +4,7 @@
  */
 import { faults } from '../../schemas/index.ts'
 import { countWords } from '../../schemas/plain-words.ts'
+import { countProblems } from '../../schemas/problem-words.ts'
 import type { Catalog, CatalogMoved, CatalogProblem } from '../../schemas/types.ts'
 import { MOVED_KEY, movesOf } from './moved.ts'
 import {
@@ -11,6 +12,7 @@ import {
   identityOf,
   inTodaysWords,
   isEntry,
+  isExtra,
   NAME_KEY,
   SECTIONS,
   type Section,
@@ -108,10 +110,12 @@ const MAPS: readonly string[] = ['values', 'lint']
  */
 export function rootBreaches(file: Entry): Breach[] {
   const bare = Object.fromEntries(
-    Object.entries(file).map(([key, value]) => [
-      key,
-      key === NAME_KEY || key === 'environment' ? value : MAPS.includes(key) ? {} : [],
-    ]),
+    Object.entries(file)
+      .filter(([key]) => !isExtra(key))
+      .map(([key, value]) => [
+        key,
+        key === NAME_KEY || key === 'environment' ? value : MAPS.includes(key) ? {} : [],
+      ]),
   )
   return faults('catalog.json', bare).map(({ path, message }) => ({
     path,
@@ -432,12 +436,13 @@ function problemOf(
 const told = (problems: readonly CatalogProblem[]): CatalogProblem[] =>
   bounded(problems.toSorted((a, b) => a.line - b.line || a.column - b.column))
 
-/** The first problems; of the others their number, where the last of these is. */
+/** The first problems; of the others their number, where the last of these is. What is bounded already may be among them. */
 export function bounded<T extends CatalogProblem>(problems: readonly T[]): T[] {
-  const shown = problems.slice(0, PROBLEMS_TOLD)
-  const more = problems.length - shown.length
+  const shown = problems.filter(({ more }) => more === undefined).slice(0, PROBLEMS_TOLD)
+  const more = countProblems(problems) - shown.length
   if (more === 0) return shown
-  return [...shown, { ...shown.at(-1)!, path: '', message: `and ${countWords(more, 'more problem')}` }]
+  const last = { ...shown.at(-1)!, path: '', message: `and ${countWords(more, 'more problem')}`, more }
+  return [...shown, last]
 }
 
 /* Offsets of a text as the lines and columns people read, both counted from 1. */

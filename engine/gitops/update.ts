@@ -12,7 +12,7 @@ import {
   identityOf,
   inTodaysWords,
   isEntry,
-  KEPT_KEYS,
+  isKeptKey,
   layoutOf,
   NAME_KEY,
   orderedEntry,
@@ -49,13 +49,25 @@ export function updateCatalog(
     if (equal(readTree(updated, true).said, target)) return updated
   }
   // What the file says matters more than its form, should YAML know a form that is not met above.
-  return `${reading.name === null ? '' : `${NAME_KEY}: ${reading.name}\n\n`}${renderCatalog(target)}`
+  return rewritten(text, target, reading)
+}
+
+/** The text of a file anew: its name is all that is kept of it. */
+export const rewritten = (text: string, catalog: Catalog, { name } = readTree(text)): string =>
+  `${name === null ? '' : `${NAME_KEY}: ${name}\n\n`}${renderCatalog(catalog)}`
+
+/** Whether a text says one of these words beside its sections, such as under a key that anchors name. */
+export function saysBeside(text: string, words: readonly string[]): boolean {
+  const value = readTree(text, true).values?.value
+  if (!isEntry(value)) return false
+  const beside = JSON.stringify(Object.entries(value).filter(([key]) => isKeptKey(key)))
+  return words.some((word) => beside.includes(JSON.stringify(word).slice(1, -1)))
 }
 
 /** What a compact text has beside its sections. */
 function besideIn(text: string): Record<string, unknown> {
   const all = Object.entries(JSON.parse(text) as Record<string, unknown>)
-  return Object.fromEntries(all.filter(([key]) => KEPT_KEYS.includes(key)))
+  return Object.fromEntries(all.filter(([key]) => isKeptKey(key)))
 }
 
 /**
@@ -143,7 +155,7 @@ class RootEdit {
   /** A section of which nothing is written stays as it is when nothing is wanted. */
   private isKept(item: MapItem): boolean {
     const section = this.sectionOf(item)
-    const isBeside = KEPT_KEYS.includes(keyOf(item))
+    const isBeside = isKeptKey(keyOf(item))
     return (
       isBeside || this.valueOf(item) === null || (section !== undefined && this.target[section] !== undefined)
     )

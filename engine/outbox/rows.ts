@@ -69,8 +69,11 @@ const isSnoozed = (
   one: 'd' | 'e',
 ) => `EXISTS (SELECT 1 FROM firings f JOIN incidents i ON i.id = f.incident_id
   WHERE f.id = ${one}.firing_id AND f.resolves IS NULL AND i.state = 'snoozed')`
-/** Not settled, and before `d` of the same recipient and key; what a snooze holds back holds up no other trigger's. */
-const IS_BEFORE = `(e.state = 'running' OR (e.state = 'pending' AND NOT ${isSnoozed('e')}))
+/**
+ * Not settled, and before `d` of the same recipient and key; what a snooze holds back holds up no other trigger's. The
+ * states are said as the index deliveries_open has them: by another one each delivery is compared with all of its recipient.
+ */
+const IS_BEFORE = `e.state IN ('pending', 'running') AND (e.state = 'running' OR NOT ${isSnoozed('e')})
   AND e.recipient = d.recipient AND e.key = d.key AND e.seq < d.seq`
 /** In order per recipient and key: none is sent while an earlier one is not settled. */
 const IS_FIRST = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE})`
@@ -83,7 +86,8 @@ const IS_NEXT = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE}
   AND NOT (e.recipient_kind = 'slack' AND coalesce(e.due_at, 0) > @now + ${PASSED_AFTER_MS}))`
 /** Those that the worker sends; agents are woken, and `mcp` is fetched. */
 const SENT = "('webhook', 'slack', 'write_back', 'github')"
-const READY = `d.state = 'pending' AND d.recipient_kind IN ${SENT} AND NOT ${isSnoozed('d')} AND ${IS_NEXT}`
+/** What the worker may send now, as a condition on `d`. */
+export const READY = `d.state = 'pending' AND d.recipient_kind IN ${SENT} AND NOT ${isSnoozed('d')} AND ${IS_NEXT}`
 
 /**
  * It would wait more than twice as long as it was to wait after its last try: the clock was set back since, and what was

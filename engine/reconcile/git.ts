@@ -305,6 +305,11 @@ const MEANINGS: readonly [FaultCode, RegExp, string][] = [
     /Authentication failed|could not read (Username|Password)|Access denied|error: 40[13]|Permission denied|terminal prompts disabled|Host key verification failed/i,
     'the repository refuses the credential, or asks for one',
   ],
+  [
+    'gone',
+    /info\/refs not valid/,
+    'what answers is no git repository, such as the page of a proxy or of a sign-in',
+  ],
   ['ref', /couldn't find remote ref|no such ref/i, 'the repository has no such branch or tag'],
   [
     'gone',

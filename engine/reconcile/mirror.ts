@@ -4,6 +4,8 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { didYouMean } from '../../schemas/near-names.ts'
+import { listSome } from '../../schemas/plain-words.ts'
 import type { CatalogCommit, CatalogPushTaken } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import type { CatalogText } from '../gitops/nodes.ts'
@@ -28,6 +30,7 @@ const LISTING_MAX = 16 * 1024 * 1024
 const TEXTS_MAX = 64 * 1024 * 1024
 const FILES_MAX = 10_000
 const MESSAGE_MAX = 200
+const BRANCHES_NAMED = 5
 /** Where the branch is kept, whatever its name. */
 const HERE = 'refs/svc/followed'
 /** A commit that is made here, and the branch of the repository that it is for. */
@@ -82,14 +85,44 @@ export class Mirror {
     }
     const { ref, address } = this.of
     const how = ['--quiet', '--no-tags', '--force', '--no-recurse-submodules', '--no-write-fetch-head']
-    await this.run({
-      args: ['fetch', ...how, '--', address, `+${ref}:${HERE}`],
-      timeoutMs: FETCH_MS,
-      ...accessOf(this.of, access, dirname(this.dir)),
-      isTooLarge: () => sizeOf(this.dir) > MIRROR_MAX,
-    })
+    try {
+      await this.run({
+        args: ['fetch', ...how, '--', address, `+${ref}:${HERE}`],
+        timeoutMs: FETCH_MS,
+        ...accessOf(this.of, access, dirname(this.dir)),
+        isTooLarge: () => sizeOf(this.dir) > MIRROR_MAX,
+      })
+    } catch (error) {
+      throw error instanceof RepositoryFault && error.code === 'ref'
+        ? await this.absent(error, access)
+        : error
+    }
     const commit = await this.commit(HERE)
     return commit ?? this.damaged()
+  }
+
+  /**
+   * Why there is no such branch or tag: which branches there are. Git reads a page that a proxy answers with 200 as a
+   * repository without any.
+   */
+  private async absent(fault: RepositoryFault, access: Access): Promise<RepositoryFault> {
+    const { ref, address } = this.of
+    try {
+      const told = await this.run({
+        args: ['ls-remote', '--quiet', '--heads', '--', address],
+        ...accessOf(this.of, access, dirname(this.dir)),
+      })
+      const heads = [...told.toString('utf8').matchAll(/\trefs\/heads\/(.+)$/gm)].map(([, name]) => name!)
+      const near = didYouMean(ref, heads)
+      const there = heads.length
+        ? `the repository has no branch or tag ${ref}${near}; it has ${listSome(heads, BRANCHES_NAMED)}`
+        : `the repository has no branch: it is empty${/^https?:/.test(address) ? ', or what answers is not git, such as the page of a proxy or of a sign-in' : ''}`
+      return new RepositoryFault('ref', there.slice(0, 500))
+    } catch (error) {
+      // It is said without the branches, then.
+      if (error instanceof RepositoryFault) return fault
+      throw error
+    }
   }
 
   private damaged(): never {

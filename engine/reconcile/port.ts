@@ -2,7 +2,9 @@
  * The sync in the store: its one row and its history (the SQL), what a look asks of it, wherever the store is, and the
  * sync as its readers see it.
  */
+
 import { kindWord } from '../../schemas/kinds.ts'
+import { andMore, placeHead } from '../../schemas/problem-words.ts'
 import type {
   CatalogCommit,
   CatalogImported,
@@ -467,7 +469,8 @@ export function driftText(drifted: Outcome['parts']): string {
 export function problemText({ problems }: Outcome): string {
   const [first] = problems
   if (!first) return 'the files of the commit have problems'
-  const at = first.file === undefined ? '' : `${first.file}:${first.line}:${first.column}: `
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
-  return `${at}${first.path ? `${first.path}: ` : ''}${first.message}${more}`.slice(0, 500)
+  return `${placeHead(first)}${first.path ? `${first.path}: ` : ''}${first.message}${andMore(problems)}`.slice(
+    0,
+    500,
+  )
 }

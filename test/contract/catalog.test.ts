@@ -200,7 +200,8 @@ agents:
     const yaml = `sources:\n${'  - { connector: webhook }\n'.repeat(250)}`
     const { body } = await svc.call<Refused>('POST', '/api/catalog/import', { yaml })
     expect(body.problems).toHaveLength(201)
-    expect(body.problems.at(-1)).toMatchObject({ line: 201, message: 'and 50 more problems' })
+    expect(body.problems.at(-1)).toMatchObject({ line: 201, message: 'and 50 more problems', more: 50 })
+    expect(body.detail).toMatch(/ \(and 249 more\)$/)
   })
 
   it.each<[string, string, Fields]>([

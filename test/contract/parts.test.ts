@@ -192,7 +192,7 @@ describe('references between parts', () => {
     const [status, detail] = await svc.refused('DELETE', '/api/sources/gw')
     expect([status, detail]).toEqual([
       409,
-      'source gw is read by trigger t (which reads other too); delete with cascade=true to delete them too, or change them first',
+      'source gw is read by trigger t (which reads other too); cascade=true (--cascade) deletes them too, or change them first',
     ])
     expect(await svc.del('/api/sources/gw?cascade=true')).toMatchObject({
       deleted: ['trigger:t'],

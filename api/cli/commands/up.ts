@@ -2,6 +2,7 @@
  * `svc up`: configuration, guards, log, engine, HTTP server, listening, in that order. Nothing is
  * created on disk before the guards have passed.
  */
+
 import { existsSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { flushCompileCache } from 'node:module'
@@ -9,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { compose, isFolder, needsComposing, readIncluded, rootOf } from '../../../engine/files.ts'
 import { type Engine, readCatalogFile, type StartOptions, startEngine } from '../../../engine/index.ts'
+import { andMore, placeHead } from '../../../schemas/problem-words.ts'
 import type { Demo } from '../../../schemas/types.ts'
 import { type Config, dataFolder, type Flags, loadConfig } from '../../config.ts'
 import { type Choices, ConfigError, choiceOf, whyNotBound } from '../../config-values.ts'
@@ -194,9 +196,7 @@ function composedAtBoot(file: string, environment: string | null, failures: stri
   })
   const [problem] = problems
   if (problem) {
-    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
-    const at = `${problem.file}:${problem.line}:${problem.column}`
-    failures.push(`${file} was not imported: ${at}: ${problem.message}${more}`)
+    failures.push(`${file} was not imported: ${placeHead(problem)}${problem.message}${andMore(problems)}`)
     return null
   }
   const [{ path, text } = {}] = files

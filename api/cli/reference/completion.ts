@@ -1,8 +1,8 @@
 /**
- * Completion of commands and options in shells. A script holds the whole command table and asks nobody, so that a
- * key press never waits for a daemon.
+ * Completion of commands and options in shells. A script holds the whole command table. Names alone are asked of the
+ * instance, by `svc names`, which says nothing where it gets no answer at once.
  */
-import type { CommandFacts } from './tree.ts'
+import type { CommandFacts, Named } from './tree.ts'
 
 /** Shells there is a script for. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
@@ -25,6 +25,10 @@ const picks = ({ options }: CommandFacts, list: (choices: readonly string[]) => 
     .filter(({ choices }) => choices.length > 0)
     .map(({ flags, choices }) => `        ${flags.join('|')}) picks=${list(choices)} ;;`)
 
+/** Cases that say what a flag names of the instance. */
+const asks = ({ options }: CommandFacts): string[] =>
+  options.flatMap(({ flags, names }) => (names ? [`        ${flags.join('|')}) asks=${names} ;;`] : []))
+
 /** Those cases as one. */
 const cased = (of: string, cases: readonly string[]): string =>
   cases.length === 0 ? '      :' : `      case "${of}" in\n${cases.join('\n')}\n      esac`
@@ -40,14 +44,14 @@ function bash(commands: readonly CommandFacts[]): string {
       options=${words(flagsOf(command))}
       valued=${words(flagsOf(command, 'value'))}
       filed=${words(flagsOf(command, 'file'))}
-      files=${command.takesFile ? 1 : 0}
-${cased('$prev', picks(command, words))} ;;`,
+      files=${command.takesFile ? 1 : 0} names=${command.names ?? "''"}
+${cased('$prev', [...picks(command, words), ...asks(command)])} ;;`,
   )
   return `# Completion of svc for bash. For this shell: source <(svc completion bash)
 # For all: svc completion bash > ~/.local/share/bash-completion/completions/svc
 _svc() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} at=svc i
-  local commands='' options='' valued='' filed='' picks='' files=0
+  local commands='' options='' valued='' filed='' picks='' asks='' names='' name files=0
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$at \${COMP_WORDS[i]}" in
@@ -57,16 +61,22 @@ ${walk(commands, 'at', ';;').join('\n')}
   case "$at" in
 ${tables.join('\n')}
   esac
-  if [[ $picks != '' ]]; then files=0 commands=$picks
+  if [[ $picks != '' ]]; then files=0 commands=$picks names=''
+  elif [[ $asks != '' ]]; then files=0 commands='' names=$asks
   elif [[ " $valued " == *" $prev "* ]]; then return
-  elif [[ " $filed " == *" $prev "* ]]; then files=1 commands='' options=''
-  elif [[ $cur == -* ]]; then files=0 commands=$options; fi
+  elif [[ " $filed " == *" $prev "* ]]; then files=1 commands='' options='' names=''
+  elif [[ $cur == -* ]]; then files=0 commands=$options names=''; fi
   local IFS=$' \\t\\n'
   COMPREPLY=($(compgen -W "$commands" -- "$cur"))
   if [[ $files == 1 ]]; then
     compopt -o filenames 2>/dev/null
     IFS=$'\\n'
     COMPREPLY+=($(compgen -f -- "$cur"))
+  fi
+  if [[ $names != '' ]]; then
+    while IFS= read -r name; do
+      if [[ $name == "\${cur//\\\\/}"* ]]; then COMPREPLY+=("$(printf %q "$name")"); fi
+    done < <(svc names "$names" 2>/dev/null)
   fi
 }
 complete -F _svc svc
@@ -83,15 +93,15 @@ function zsh(commands: readonly CommandFacts[]): string {
       options=(${command.options.flatMap(({ flags, description }) => flags.map((flag) => described(flag, description))).join(' ')})
       valued=(${flagsOf(command, 'value').join(' ')})
       filed=(${flagsOf(command, 'file').join(' ')})
-      files=${command.takesFile ? 1 : 0}
-${cased('$before', picks(command, list))} ;;`,
+      files=${command.takesFile ? 1 : 0} named=${command.names ?? "''"}
+${cased('$before', [...picks(command, list), ...asks(command)])} ;;`,
   )
   return `#compdef svc
 # Completion of svc for zsh. For this shell: source <(svc completion zsh)
 # For all: svc completion zsh > "\${fpath[1]}/_svc"
 _svc() {
-  local at=svc word before=\${words[CURRENT-1]}
-  local -a commands options valued filed picks
+  local at=svc word before=\${words[CURRENT-1]} asks='' named=''
+  local -a commands options valued filed picks names
   local -i files=0
   for word in "\${(@)words[2,CURRENT-1]}"; do
     case "$at $word" in
@@ -102,6 +112,14 @@ ${walk(commands, 'at', ';;').join('\n')}
 ${tables.join('\n')}
   esac
   if (( \${#picks} )); then _describe value picks; return; fi
+  if [[ -z $asks && \${words[CURRENT]} != -* ]]; then asks=$named; fi
+  if [[ -n $asks ]]; then
+    names=("\${(@f)$(svc names $asks 2>/dev/null)}")
+    names=(\${names:#})
+    names=("\${(@)names//:/\\\\:}")
+    if (( \${#names} )); then _describe name names; fi
+    return
+  fi
   if (( \${valued[(Ie)$before]} )); then return; fi
   if (( \${filed[(Ie)$before]} )); then _files; return; fi
   if [[ \${words[CURRENT]} == -* ]]; then _describe -o option options; return; fi
@@ -115,21 +133,27 @@ if [[ \${funcstack[1]} == _svc ]]; then _svc "$@"; else compdef _svc svc; fi
 function fish(commands: readonly CommandFacts[]): string {
   // In single quotes fish knows two escapes, of a quote and of a backslash.
   const single = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  const asked = (names: Named) => `(svc names ${names} 2>/dev/null)`
   const lines = commands.flatMap((command) => {
     const { path, children, options, takesFile } = command
     const here = `complete -c svc -n ${single(`__svc_at "${path}"`)}`
     return [
       ...children.map(({ name, description }) => `${here} -a ${single(name)} -d ${single(description)}`),
       ...command.choices.map((word) => `${here} -a ${single(word)}`),
-      ...options.map(({ flags, takes, choices, description }) => {
-        const names = flags.map((flag) =>
+      ...options.map(({ flags, takes, choices, names, description }) => {
+        const called = flags.map((flag) =>
           flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
         )
-        const taken = choices.length === 0 ? '' : ` -a ${single(choices.join(' '))}`
+        const taken = names
+          ? ` -a ${single(asked(names))}`
+          : choices.length === 0
+            ? ''
+            : ` -a ${single(choices.join(' '))}`
         const value = takes === 'nothing' ? '' : takes === 'file' ? ' -r -F' : ` -x${taken}`
-        return `${here} ${names.join(' ')}${value} -d ${single(description)}`
+        return `${here} ${called.join(' ')}${value} -d ${single(description)}`
       }),
       ...(takesFile ? [`${here} -F`] : []),
+      ...(command.names ? [`${here} -a ${single(asked(command.names))}`] : []),
     ]
   })
   return `# Completion of svc for fish. For this shell: svc completion fish | source

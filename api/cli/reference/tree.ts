@@ -1,6 +1,10 @@
 /** The commands as data, for what is made of them: completion of shells and the manual page. */
 import type { Command } from 'commander'
 
+/** Nouns whose names an instance knows: `svc names` lists them. */
+export const NAMED = ['sources', 'triggers', 'agents', 'mcp-servers', 'projects'] as const
+export type Named = (typeof NAMED)[number]
+
 interface OptionFacts {
   /** Such as --window and -h. */
   flags: string[]
@@ -10,6 +14,8 @@ interface OptionFacts {
   /** Words it takes, where they are few; empty: any. */
   choices: readonly string[]
   takes: 'nothing' | 'value' | 'file'
+  /** What it names of the instance; null: nothing that completion asks for. */
+  names: Named | null
 }
 
 export interface CommandFacts {
@@ -24,9 +30,21 @@ export interface CommandFacts {
   choices: readonly string[]
   /** Its arguments are files, or the first is. */
   takesFile: boolean
+  /** What its first argument names of the instance; null: nothing that completion asks for. */
+  names: Named | null
 }
 
 const FILE = /\b(file|dir|paths)\b/
+
+const namedBy = (word = ''): Named | null => NAMED.find((noun) => noun === `${word}s`) ?? null
+
+/** An argument is called as what it names, or is the name of its noun; commands that make one take a new name. */
+function namedIn(path: string, [first]: readonly { name(): string }[]): Named | null {
+  const [, noun, verb] = path.split(' ')
+  const word = first?.name().split('|')[0]
+  if (word !== 'name') return namedBy(word)
+  return verb === 'add' || verb === 'create' ? null : (NAMED.find((one) => one === noun) ?? null)
+}
 
 /** Every command, a group before what is in it. */
 export function commandFacts(command: Command, parent = ''): CommandFacts[] {
@@ -45,6 +63,7 @@ export function commandFacts(command: Command, parent = ''): CommandFacts[] {
           description,
           choices: argChoices ?? [],
           takes: !required && !optional ? 'nothing' : FILE.test(flags) ? 'file' : 'value',
+          names: required ? namedBy(long?.slice(2)) : null,
         }),
       ),
       children: children.map((child) => ({
@@ -53,6 +72,7 @@ export function commandFacts(command: Command, parent = ''): CommandFacts[] {
       })),
       choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
       takesFile: command.registeredArguments.some((argument) => FILE.test(argument.name())),
+      names: children.length ? null : namedIn(path, command.registeredArguments),
     },
     ...children.flatMap((child) => commandFacts(child, path)),
   ]

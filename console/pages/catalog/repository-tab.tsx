@@ -147,7 +147,7 @@ function Trouble({ sync }: { sync: CatalogSync }) {
         <ul className="refusal-list">
           {problems.map(({ file, line, column, path, message }) => (
             <li key={`${file}:${line}:${column}:${message}`} style={{ overflowWrap: 'anywhere' }}>
-              {file === undefined ? null : (
+              {!file ? null : (
                 <FilePlace links={repository?.links ?? null} commit={head?.id} file={file} line={line} />
               )}{' '}
               {path} {message}

@@ -25,7 +25,7 @@ import {
 } from '../../gitops/moved.ts'
 import { NAME_KEY } from '../../gitops/render.ts'
 import { pathText } from '../../gitops/tree.ts'
-import { bounded, isCompact, type Sound, updateCatalog } from '../../gitops/update.ts'
+import { bounded, isCompact, rewritten, type Sound, saysBeside, updateCatalog } from '../../gitops/update.ts'
 import type { ChangeKind, Edit, StoredOf, SyncMode } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { secretParts } from '../../net/address-secrets.ts'
@@ -47,10 +47,12 @@ import {
   appliedAt,
   appliedLast,
   contestedIn,
+  guardProblems,
   type KeptText,
   type Locate,
   movedLast,
   neededByOthers,
+  neededInstead,
   ownedByOthers,
   ownershipOf,
   type Path,
@@ -108,7 +110,8 @@ export function checkFile(
     return { problems: found, warnings, plan: whole, fingerprint, name, ...(result ?? {}) }
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
-    const found = error.extra.problems ?? [{ ...locate([]), path: '', message: error.message }]
+    const needed = neededInstead(error, files, owned, locate)
+    const found = error.extra.problems ?? needed ?? [{ ...locate([]), path: '', message: error.message }]
     const isAlone = (one: CatalogProblem) =>
       !found.some((of) => of.line === one.line && of.column === one.column)
     return { ...nothing, warnings: warnings.filter(isAlone), problems: bounded([...early, ...found]) }
@@ -152,6 +155,21 @@ export function refuseWhole(
   if (found.length === 0) return
   const { problems } = checkFile(declared, body, true, remembered)
   refuse(problems.length > found.length ? problems : found)
+}
+
+/** Runs a commit. Where it is refused since a trigger reads what it deletes, that says which catalog has it. @throws SvcError */
+function refusingNeeded<T>(
+  commit: () => T,
+  files: readonly KeptText[],
+  owned: ReadonlyMap<string, string>,
+  locate: Locate,
+): T {
+  try {
+    return commit()
+  } catch (error) {
+    if (error instanceof SvcError) refuse(neededInstead(error, files, owned, locate) ?? [])
+    throw error
+  }
 }
 
 /** As many problems as are told, in the order of the files. */
@@ -397,12 +415,8 @@ export function importFile(
     if (merged) refuseConflicting(merged.conflicts)
     return merged
   }
-  const { plan, changeSet, result } = declared.changes.commit(
-    { ...by, why: body.why ?? by.why },
-    stage,
-    dryRun,
-    review,
-  )
+  const commit = () => declared.changes.commit({ ...by, why: body.why ?? by.why }, stage, dryRun, review)
+  const { plan, changeSet, result } = refusingNeeded(commit, kept, owned, locate)
   if (!dryRun) for (const { name, text } of kept.toReversed()) files.keep(name, text, declared.clock.now())
   const keys = dryRun ? {} : mintForNew(declared, plan, by)
   const counts = countsOf(catalog)
@@ -450,7 +464,16 @@ function withoutSecrets(yaml: string, catalog: Catalog, templates: Declared['tem
   const plain = plainOnes(catalog, templates, () => MASK)
   if (plain.length === 0) return yaml
   const masked = withValues(catalog, plain)
-  if (!isCompact(yaml)) return updateCatalog(yaml, masked)
+  if (!isCompact(yaml)) {
+    const updated = updateCatalog(yaml, masked)
+    // Where an anchor beside the parts stands for a secret, the form of the file is not kept.
+    return saysBeside(
+      updated,
+      plain.map(([{ value }]) => value),
+    )
+      ? rewritten(updated, masked)
+      : updated
+  }
   const { [NAME_KEY]: name } = JSON.parse(yaml) as { [NAME_KEY]?: string }
   return JSON.stringify({ ...(name === undefined ? {} : { [NAME_KEY]: name }), ...masked })
 }
@@ -508,50 +531,6 @@ function fingerprintOf(
     .digest('hex')
 }
 
-/* What keeps a plan from deleting more than was meant. */
-
-/** Objects that an import deletes at most, unless it is told otherwise. */
-const MAX_DELETIONS = 10
-const NAMED_MOST = 10
-
-interface Bounds {
-  allow_empty?: boolean | undefined
-  max_deletions?: number | undefined
-}
-
-/** @returns a problem when the plan deletes more than the bounds let it. */
-function guardProblems(
-  plan: ChangePlan,
-  catalog: Catalog,
-  { allow_empty = false, max_deletions = MAX_DELETIONS }: Bounds,
-  locate: Locate,
-): CatalogProblem[] {
-  if (plan.deletes === 0) return []
-  const at = { ...locate([]), path: '' }
-  if (isEmptyCatalog(catalog) && !allow_empty)
-    return [
-      {
-        ...at,
-        message: `the file declares nothing, and pruning by it would delete ${deletedIn(plan)}; allow_empty (--allow-empty) says that this is meant`,
-      },
-    ]
-  if (plan.deletes <= max_deletions) return []
-  return [
-    {
-      ...at,
-      message: `${plan.deletes} objects would be deleted, and at most ${max_deletions} may be: ${deletedIn(plan)}; max_deletions (--max-deletions ${plan.deletes}) raises that`,
-    },
-  ]
-}
-
-function deletedIn({ changes, deletes }: ChangePlan): string {
-  const names = changes
-    .filter(({ action }) => action === 'delete')
-    .slice(0, NAMED_MOST)
-    .map(({ kind, name }) => `${kindWord(kind)} ${name}`)
-  return `${names.join(', ')}${deletes > NAMED_MOST ? ` and ${deletes - NAMED_MOST} more` : ''}`
-}
-
 /* What a catalog file may say, but should not: variables that are not set, secrets in plain text. */
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -594,7 +573,3 @@ function notCompared(places: readonly SecretPlace[], locate: Locate): CatalogPro
     message: 'is planned as a change: only an admin may learn whether it is the secret that is stored',
   }))
 }
-
-/** Whether a file declares nothing at all. */
-const isEmptyCatalog = (catalog: Catalog): boolean =>
-  Object.values(catalog).every((entries) => !Array.isArray(entries) || entries.length === 0)

@@ -6,6 +6,7 @@
 import { catalogFileSchema } from '../../../schemas/catalog-file.ts'
 import { kindOfSection, SECTION_OF } from '../../../schemas/kinds.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
+import { andMore } from '../../../schemas/problem-words.ts'
 import type {
   Catalog,
   CatalogCheck,
@@ -468,10 +469,9 @@ function importAtBoot(
 }
 
 /** The first problem of a file with its place, as `svc catalog check` prints it. */
-function placed(file: string, [first, ...others]: readonly CatalogProblem[]): string {
-  const { line, column, path, message } = first!
-  const more = others.length ? ` (and ${others.length} more)` : ''
-  return `${file}:${line}:${column}: ${path ? `${path}: ` : ''}${message}${more}`
+function placed(file: string, problems: readonly CatalogProblem[]): string {
+  const { line, column, path, message } = problems[0]!
+  return `${file}:${line}:${column}: ${path ? `${path}: ` : ''}${message}${andMore(problems)}`
 }
 
 /** Once, whatever comes of it later: a project that is deleted is not made again. */

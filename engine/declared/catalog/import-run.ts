@@ -3,6 +3,7 @@
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { kindWord, SECTION_OF } from '../../../schemas/kinds.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
+import { andMore } from '../../../schemas/problem-words.ts'
 import type { Catalog, CatalogProblem } from '../../../schemas/types.ts'
 import { AGENT_SECRETS, type GivenAgent, normaliseAgent, normaliseHandoffs } from '../../documents/agent.ts'
 import { conflictSentence, entityConflicts, normaliseEntity } from '../../documents/entity.ts'
@@ -152,9 +153,8 @@ function withPlaces({ code, message, extra }: SvcError, list: string, kept: read
 export function refuse(problems: readonly CatalogProblem[]): void {
   const [first] = problems
   if (!first) return
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
   const at = `line ${first.line}${first.path ? `, ${first.path}` : ''}`
-  fail('invalid', `${at}: ${first.message}${more}`, { problems: [...problems] })
+  fail('invalid', `${at}: ${first.message}${andMore(problems)}`, { problems: [...problems] })
 }
 
 /** labels[0].name as a path. */

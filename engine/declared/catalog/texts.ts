@@ -8,7 +8,7 @@ import type {
   ChangePlan,
   Wake,
 } from '../../../schemas/types.ts'
-import { fail } from '../../errors.ts'
+import { fail, type SvcError } from '../../errors.ts'
 import { MOVED_KEY, moveFaults, movesOf } from '../../gitops/moved.ts'
 import { identityOf } from '../../gitops/render.ts'
 import { pathText, sizeFault } from '../../gitops/tree.ts'
@@ -255,7 +255,7 @@ export function referencesIn(catalog: Catalog): Reference[] {
 
 /** What a plan deletes though a catalog of another owner names it: that one could not be applied again. */
 export function neededByOthers(
-  { changes }: Pick<ChangePlan, 'changes'>,
+  { changes }: { changes: readonly Pick<ChangePlan['changes'][number], 'action' | 'kind' | 'name'>[] },
   files: readonly KeptText[],
   owned: ReadonlyMap<string, string>,
   locate: Locate,
@@ -269,6 +269,22 @@ export function neededByOthers(
     const message = `${kindWord(kind)} ${name} is named by the catalog ${other}${at}, which could not be applied again without it: take it out there and apply that first, or end the comparison with it by "svc catalog forget ${other}"`
     return [{ ...locate([]), path: '', message }]
   })
+}
+
+/**
+ * The same where the deletion is refused before there is a plan, since a trigger reads the source.
+ * @returns null where no catalog of another owner has it
+ */
+export function neededInstead(
+  { extra: { about } }: SvcError,
+  files: readonly KeptText[],
+  owned: ReadonlyMap<string, string>,
+  locate: Locate,
+): CatalogProblem[] | null {
+  if (about?.kind !== 'source') return null
+  const changes = [{ action: 'delete', kind: 'source', name: about.name } as const]
+  const found = neededByOthers({ changes }, files, owned, locate)
+  return found.length ? found : null
 }
 
 /**
@@ -482,3 +498,51 @@ function baseName(file: string): string {
   const stem = last.replace(/\.(ya?ml|json)$/i, '').replace(/[^A-Za-z0-9_.-]/g, '-')
   return stem.replace(/^[^A-Za-z0-9]+/, '').slice(0, NAME_MAX) || UNNAMED
 }
+
+/* What keeps a plan from deleting more than was meant. */
+
+/** Objects that an import deletes at most, unless it is told otherwise. */
+const MAX_DELETIONS = 10
+const NAMED_MOST = 10
+
+interface Bounds {
+  allow_empty?: boolean | undefined
+  max_deletions?: number | undefined
+}
+
+/** @returns a problem when the plan deletes more than the bounds let it. */
+export function guardProblems(
+  plan: ChangePlan,
+  catalog: Catalog,
+  { allow_empty = false, max_deletions = MAX_DELETIONS }: Bounds,
+  locate: Locate,
+): CatalogProblem[] {
+  if (plan.deletes === 0) return []
+  const at = { ...locate([]), path: '' }
+  if (isEmptyCatalog(catalog) && !allow_empty)
+    return [
+      {
+        ...at,
+        message: `the file declares nothing, and pruning by it would delete ${deletedIn(plan)}; allow_empty (--allow-empty) says that this is meant`,
+      },
+    ]
+  if (plan.deletes <= max_deletions) return []
+  return [
+    {
+      ...at,
+      message: `${plan.deletes} objects would be deleted, and at most ${max_deletions} may be: ${deletedIn(plan)}; max_deletions (--max-deletions ${plan.deletes}) raises that`,
+    },
+  ]
+}
+
+function deletedIn({ changes, deletes }: ChangePlan): string {
+  const names = changes
+    .filter(({ action }) => action === 'delete')
+    .slice(0, NAMED_MOST)
+    .map(({ kind, name }) => `${kindWord(kind)} ${name}`)
+  return `${names.join(', ')}${deletes > NAMED_MOST ? ` and ${deletes - NAMED_MOST} more` : ''}`
+}
+
+/** Whether a file declares nothing at all. */
+const isEmptyCatalog = (catalog: Catalog): boolean =>
+  Object.values(catalog).every((entries) => !Array.isArray(entries) || entries.length === 0)

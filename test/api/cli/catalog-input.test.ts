@@ -54,3 +54,12 @@ triggers:
     ],
   ])
 })
+
+it('an environment that no file has stands on no line of them', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'svc-input-')), 'shop.yaml')
+  writeFileSync(file, 'sources: []\n')
+  const check = ['catalog', 'check', '--offline', '--env', 'nope', file]
+  const told = 'no file says environment: nope; no file has one'
+  expect((await svc(check)).err).toBe(`svc: 1 problem\n${told}\n`)
+  expect((await svc([...check, '--format', 'github'])).out).toBe(`::error title=problem::${told}\n`)
+})

@@ -59,10 +59,18 @@ const ASKED: Record<Shell, string> = {
 function ask; complete -C (string join ' ' -- (string escape -- $argv[1..-2]) $argv[-1]) | string replace -r '\\t.*' ''; end`,
 }
 
+/** An instance of two sources, played: no name of it is asked for otherwise. */
+const PLAYED = 'if test "$argv[1..]" = "names sources"'
+const INSTANCE: Record<Shell, string> = {
+  bash: `svc() { if [[ "$*" == 'names sources' ]]; then printf 'gateway\\nthe: gate\\n'; fi; }\n`,
+  zsh: `svc() { if [[ "$*" == 'names sources' ]]; then printf 'gateway\\nthe: gate\\n'; fi; }\n`,
+  fish: `function svc; ${PLAYED}; printf 'gateway\\nthe: gate\\n'; end; end\n`,
+}
+
 /** What a shell offers for each line. */
 async function offers(shell: Shell, lines: readonly string[][]): Promise<string[][]> {
   const before = shell === 'zsh' ? 'compdef() { :; }\n' : ''
-  return answersOf(shell, `${before}${await scriptFor(shell)}${ASKED[shell]}`, 'ask', lines)
+  return answersOf(shell, `${before}${INSTANCE[shell]}${await scriptFor(shell)}${ASKED[shell]}`, 'ask', lines)
 }
 
 describe.each(SHELLS)('D: completion in %s, run by it', (shell) => {
@@ -114,6 +122,18 @@ describe.each(SHELLS)('D: completion in %s, run by it', (shell) => {
       ['bash', 'fish', 'zsh'],
       ['cart', 'checkout'],
     ])
+  })
+
+  there('offers the names that the instance has, and none where a name is made', async () => {
+    const lines = [
+      ['svc', 'sources', 'show', ''],
+      ['svc', 'sources', 'show', 'gate'],
+      ['svc', 'read', 'service=x', '--source', 'g'],
+      ['svc', 'sources', 'add', ''],
+      ['svc', 'triggers', 'show', ''],
+    ]
+    const spaced = { bash: 'the:\\ gate', zsh: 'the\\', fish: 'the: gate' }[shell]
+    expect(await offers(shell, lines)).toEqual([['gateway', spaced], ['gateway'], ['gateway'], [], []])
   })
 
   there('knows every command and every option there is', async () => {

@@ -40,6 +40,19 @@ describe('svc proposals', () => {
   it('lists what waits, shows it, and writes it when it is approved', async () => {
     await run(`catalog apply ${fileOf(catalog)} --why review`, { confirm: true })
     expect((await run('proposals')).out).toBe('no proposal is open\n')
+    // What completion asks; where nobody answers it says nothing, on a key press.
+    const asked = ['sources', 'triggers', 'agents', 'mcp-servers', 'projects'].map((noun) =>
+      run(`names ${noun}`),
+    )
+    expect((await Promise.all(asked)).map(({ out }) => out)).toEqual([
+      'gw\n',
+      'errs\n',
+      'first\n',
+      '',
+      expect.stringMatching(/^Shop$/m),
+    ])
+    const silent = await svc(['names', 'sources', '--svcd', 'http://127.0.0.1:1'])
+    expect([silent.code, silent.out, silent.err]).toEqual([0, '', ''])
     const operations = [{ op: 'patch', kind: 'trigger', name: 'errs', spec: { cooldown: '1h' } }]
     const answer = await fetch(`${daemon.url}/api/proposals`, {
       method: 'POST',

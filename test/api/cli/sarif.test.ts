@@ -19,6 +19,7 @@ const { end_line: _line, end_column: _column, ...placed } = finding
 it.each([
   ['nothing', []],
   ['each severity', (['error', 'warning', 'note'] as const).map((severity) => ({ ...finding, severity }))],
+  ['what is of no file', [{ ...placed, file: '' }]],
   ['a place without an end, and a path of its own', [{ ...placed, file: '/etc/shop.yaml', path: '' }]],
 ])('%s is valid SARIF', (_what, findings) => {
   const log: unknown = JSON.parse(

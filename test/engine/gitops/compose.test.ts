@@ -181,7 +181,10 @@ sources:
     expect(told(put({ ...base, 'prod.yaml': prod }, { environment: 'prd' }))[0]).toContain(
       'no file says environment: prd; there are prod',
     )
-    expect(told(put(base, { environment: 'p', overlays: [] }))[0]).toContain('no file has one')
+    const none = put(base, { environment: 'p', overlays: [] })
+    expect(told(none)[0]).toContain('no file has one')
+    // What was asked for is at fault, and no file.
+    expect(none.problems[0]!.file).toBe('')
   })
 
   it('says where it lacks what only a whole part has that no file declares that part', () => {

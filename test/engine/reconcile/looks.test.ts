@@ -377,7 +377,7 @@ describe('what changes nothing and is said', () => {
     const one = follow(git.repository({ policy: 'auto' }))
     await one.sync()
     git.git('--git-dir', git.bare, 'update-ref', '-d', 'refs/heads/main')
-    await failing(one, 'ref', /no such branch or tag/)
+    await failing(one, 'ref', /^the repository has no branch: it is empty$/)
   })
 
   it('a force push, until a person applies what is there now', async () => {

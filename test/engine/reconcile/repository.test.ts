@@ -1,6 +1,8 @@
 /** What a repository may be, and how git is asked: nothing of it is an option, a prompt, or a secret in sight. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -199,6 +201,34 @@ describe('git', () => {
     await expect(runGit(none, { ...asked, args: ['x'] })).rejects.toThrow(
       'git is not installed where svc runs',
     )
+  })
+
+  it('says which branches there are, and that a page of a proxy is none', async () => {
+    const git = gitWorld()
+    folders.push(git.folder)
+    git.commit({ 'a.yaml': '{}\n' }, 'one')
+    for (const name of ['mian', 'trunk']) git.git('--git-dir', git.bare, 'branch', name, 'main')
+    git.git('--git-dir', git.bare, 'branch', '-D', 'main')
+    const bring = (address: string) =>
+      new Mirror({ ...git.repository(), address }, world(), new AbortController().signal).bring(null)
+    await expect(bring(git.bare)).rejects.toMatchObject({
+      code: 'ref',
+      message: 'the repository has no branch or tag main (did you mean mian?); it has mian, trunk',
+    })
+    // Git reads a page of one line as a repository without a branch.
+    const page = (path: string) => (path.startsWith('/line/') ? '<html>Sign in</html>' : '<html>\n<b>x</b>\n')
+    const proxy = createServer((request, response) =>
+      response.setHeader('content-type', 'text/html').end(page(request.url!)),
+    )
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const { port } = proxy.address() as AddressInfo
+    const why = /what answers is (not git|no git repository), such as the page of a proxy or of a sign-in/
+    await expect(bring(`http://127.0.0.1:${port}/line/x`)).rejects.toThrow(why)
+    await expect(bring(`http://127.0.0.1:${port}/lines/x`)).rejects.toMatchObject({
+      code: 'gone',
+      message: expect.stringMatching(why),
+    })
+    await new Promise((resolve) => proxy.close(resolve))
   })
 
   it('takes links and submodules for no files, and reads names as they are', async () => {

@@ -103,6 +103,22 @@ agents:
     expect((await engine.listAgents()).agents.map(({ name }) => name)).toEqual(['look'])
   })
 
+  it('say which catalog has the trigger that reads a source which is pruned', async () => {
+    const engine = open()
+    const condition = 'condition: { event: any }'
+    await engine.importCatalog({ yaml: 'catalog: ops\nsources: [{ name: logs, connector: webhook }]' }, BY)
+    await engine.importCatalog(
+      { yaml: `catalog: shop\ntriggers: [{ name: t, sources: [logs], ${condition} }]` },
+      BY,
+    )
+    const gone = { yaml: 'catalog: ops\nsources: [{ name: web, connector: webhook }]', prune: true }
+    const why =
+      'source logs is named by the catalog shop (shop:2:33), which could not be applied again without it: take it out there'
+    const { problems } = await engine.checkCatalog(gone)
+    expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining(why)])
+    await expect(engine.importCatalog(gone, BY)).rejects.toThrow(why)
+  })
+
   it('tell what is wrong with all of them at once, each at its place', async () => {
     const part = (kind: string, ...lines: string[]) =>
       `${kind}:\n${lines.map((line) => `  - ${line}\n`).join('')}`

@@ -18,6 +18,7 @@ describe('the schema of the catalog file for editors', () => {
     expect(validate(file('webhook', { colour: 'red' }))).toBe(false)
     expect(validate(file('pigeon', {}))).toBe(false)
     expect(validate({ sorces: [] })).toBe(false)
+    expect(validate({ 'x-labels': [], sources: [] })).toBe(true)
   })
 
   it('takes a value of the catalog where a number, a switch, a duration or a comparison stands', () => {
@@ -46,6 +47,7 @@ describe('the schema of the catalog file for editors', () => {
     expect(validate({ kind: 'trigger', name: 't', sources: ['a'] })).toBe(false)
     expect(validate({ ...trigger, kind: 'triger' })).toBe(false)
     expect(validate({ ...trigger, triggers: [] })).toBe(false)
+    expect(validate({ ...trigger, 'x-labels': [] })).toBe(true)
     const source = (config: object) => ({ kind: 'source', name: 's', connector: 'webhook', config })
     expect(validate(source({ event_type: 'deploy' }))).toBe(true)
     expect(validate(source({ colour: 'red' }))).toBe(false)
@@ -57,6 +59,7 @@ describe('the schema of the catalog file for editors', () => {
     expect(validate(inProd({ cooldown: '1h' }))).toBe(true)
     expect(validate(inProd({ condition: { window: '10m' }, filters: null }))).toBe(true)
     expect(validate({ ...inProd({ remove: true }), values: { errors: 5 } })).toBe(true)
+    expect(validate({ ...inProd({}), 'x-labels': [] })).toBe(true)
     expect(validate(inProd({ cooldwn: '1h' }))).toBe(false)
     expect(validate(inProd({ cooldown: 'soon' }))).toBe(false)
     expect(validate({ environment: 'prod', triggers: [{ cooldown: '1h' }] })).toBe(false)
