@@ -20,8 +20,8 @@ const FIRING: OfAlerts = {
   severity_field: 'severity',
   tells: /(^|\.)(status|state|level|text)$/,
 }
-/** What is over has the level info. */
-const UP: OfAlerts = {
+/** What is over has the level info. Its fields are all by which any of them can be told apart. */
+export const UP: OfAlerts = {
   filter: { field: 'level', op: 'in', value: ['error', 'warn'] },
   severity_field: 'level',
   tells: /(^|\.)(status|state|level|text|event_type|action)$/,

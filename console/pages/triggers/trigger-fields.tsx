@@ -4,7 +4,7 @@
  */
 import { Alert, Button, MultiSelect, Select, Stack } from '@mantine/core'
 import { type ReactNode, useContext } from 'react'
-import { type OfAlerts, saysState } from '../../../schemas/alert-words.ts'
+import { type OfAlerts, saysState, UP } from '../../../schemas/alert-words.ts'
 import { api, keys } from '../../client.ts'
 import { alertFields, alertsOf, lacks } from '../../lib/alert-trigger.ts'
 import { faultAt } from '../../lib/field-errors.ts'
@@ -61,7 +61,8 @@ export function TriggerFields({ notify, verdict, ...part }: Props) {
 }
 
 function Sources({ draft, set, errors }: Part) {
-  const isNeeded = draft.sources.length > 0 && draft.severity_field === ''
+  // Whether they are of alerts matters only where something could lack.
+  const isNeeded = draft.sources.length > 0 && lacks(draft, UP)
   const sources = useChoices('sources', { queryKey: keys.sources, queryFn: api.sources }, isNeeded)
   const planned = useContext(PlannedSources)
   const known = [...planned, ...(sources.data ?? [])]
