@@ -327,19 +327,23 @@ export function unknownOf(
 }
 
 /**
- * That a level which is asked for is written otherwise, too: labels are compared as they are written, and log records of
- * OpenTelemetry have their level as their type. null: it is not, or a project reads, which learns of nothing beside it.
+ * That a level which is asked for is written otherwise, too: labels are compared as they are written, and some sources have it
+ * as their type alone. null: it is not, or a project reads, which learns of nothing beside it.
  */
 export function levelsBeside(
-  { dictionary }: Pick<ReadContext, 'dictionary'>,
+  ctx: ReadContext,
   { selector = {}, project }: Mistyped,
+  { ceiling, rules }: { ceiling: number; rules: EntityRules },
 ): string | null {
   const value = String(ownField(selector, 'level') ?? '')
   const level = levelNamed(value)
   if (level === undefined || project?.length) return null
-  const has = (label: string) => (word: string) => dictionary.find(label, word) !== undefined
+  const has = (label: string) => (word: string) => ctx.dictionary.find(label, word) !== undefined
   const labels = levelSpellings(value).filter((one) => one !== value && has('level')(one))
-  const types = [level, level.toLowerCase()].filter(has(TYPE_LABEL))
+  const newest = (asked: Narrowing) => newestOf(ctx, asked, ceiling, rules)?.id
+  const isLabelled = (type: string, last = newest({ event_types: [type] })) =>
+    [value, ...labels].some((said) => newest({ event_types: [type], selector: { level: said } }) === last)
+  const types = [level, level.toLowerCase()].filter((type) => has(TYPE_LABEL)(type) && !isLabelled(type))
   const other = [...labels.map((one) => `level=${one}`), ...types.map((one) => `the type ${one}`)]
   return other.length === 0 ? null : `beside level=${value} there are events with ${other.join(', ')}`
 }
@@ -488,9 +492,8 @@ function pointRange(newest: Row, range: { least: number; most: number } | undefi
 
 /**
  * The newest event with the labels of a selector, or without one of the sources, in whatever window, of whatever
- * type and with whatever words. @param ceiling largest id that the read speaks for.
- * @returns its time, epoch ms; null where there is none; undefined where the index alone does not say it: the
- * value of an entity or of a number label.
+ * type and with whatever words. @param ceiling largest id that the read speaks for. @returns its time, epoch ms; null where
+ * there is none; undefined where the index alone does not say it: the value of an entity or of a number label.
  */
 export function lastSeenOf(
   ctx: ReadContext,
@@ -498,13 +501,16 @@ export function lastSeenOf(
   ceiling: number,
   rules: EntityRules,
 ): number | null | undefined {
-  const asked = {
-    ...(selector === undefined ? { sources } : { selector }),
-    ...(project === undefined ? {} : { project }),
-  }
-  const plan = compilePlan(asked as Narrowing, ctx.db, ctx.dictionary, ctx.names, rules)
+  const asked = selector === undefined ? { sources } : { selector }
+  const found = newestOf(ctx, { ...asked, ...(project && { project }) } as Narrowing, ceiling, rules)
+  return found === null ? null : found?.ts
+}
+
+/** The newest event; null: there is none; undefined: the index alone does not say it. */
+function newestOf(ctx: ReadContext, asked: Narrowing, ceiling: number, rules: EntityRules) {
+  const plan = compilePlan(asked, ctx.db, ctx.dictionary, ctx.names, rules)
   if (plan.filter) return undefined
-  return firstPositions(ctx.index.all(), queryOf(plan, EVER, ceiling), 'desc', 1, null)[0]?.ts ?? null
+  return firstPositions(ctx.index.all(), queryOf(plan, EVER, ceiling), 'desc', 1, null)[0] ?? null
 }
 
 /**

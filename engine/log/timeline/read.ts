@@ -332,7 +332,10 @@ function answer(
   const { request, window, cursor } = reading
   const notice = page.isCut
     ? stoppedAt(reading, page)
-    : (silence(ctx, reading, rows) ?? (request.cursor === undefined ? levelsBeside(ctx, request) : null))
+    : (silence(ctx, reading, rows) ??
+      (request.cursor === undefined
+        ? levelsBeside(ctx, request, { ceiling: cursor.ceiling, rules: reading.rules })
+        : null))
   const isEmpty =
     rows.every((row) => row.reference) && request.cursor === undefined && next === null && !isOfAll(request)
   const seen = isEmpty ? lastSeenOf(ctx, request, cursor.ceiling, reading.rules) : undefined

@@ -138,6 +138,11 @@ describe('a read', () => {
     expect(found).toMatchObject({ count: 1, notice: beside })
     expect(found.payload).toContain(beside)
     expect(read({ selector: { level: 'FATAL' } })).not.toHaveProperty('notice')
+    // Those that have it as a label, too, are found by that.
+    append([event({ level: 'ERROR' }, T0, { eventType: 'ERROR' })], { sourceId: app })
+    expect(read({ selector: { level: 'ERROR' } }).notice).toBe(
+      'beside level=ERROR there are events with level=error',
+    )
   })
 
   it('says how to read one source, or one type', () => {
