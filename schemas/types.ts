@@ -1740,7 +1740,7 @@ export interface TriggerSpec {
   /** Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none. */
   severity?: 'critical' | 'warning' | 'info' | 'none'
   /**
-   * Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
+   * Label, or payload. and a path, whose value is the severity of a firing: critical, high, major, error, fatal, page and P1 or SEV1 are critical; warning, medium, minor and P2 or P3 warning; info, low, none and P4 or P5 info, with what else is often said. Anything else: severity.
    */
   severity_field?: string
 }
@@ -3358,7 +3358,7 @@ export interface CatalogTrigger {
   /** Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none. */
   severity?: 'critical' | 'warning' | 'info' | 'none'
   /**
-   * Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
+   * Label, or payload. and a path, whose value is the severity of a firing: critical, high, major, error, fatal, page and P1 or SEV1 are critical; warning, medium, minor and P2 or P3 warning; info, low, none and P4 or P5 info, with what else is often said. Anything else: severity.
    */
   severity_field?: string
 }
@@ -12681,7 +12681,7 @@ export interface TriggerWrite {
   /** Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none. */
   severity?: 'critical' | 'warning' | 'info' | 'none'
   /**
-   * Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
+   * Label, or payload. and a path, whose value is the severity of a firing: critical, high, major, error, fatal, page and P1 or SEV1 are critical; warning, medium, minor and P2 or P3 warning; info, low, none and P4 or P5 info, with what else is often said. Anything else: severity.
    */
   severity_field?: string
   /**
