@@ -168,6 +168,10 @@ test('a project of new parts is built: what is missing is said at its field, and
   await page.getByLabel('Prompt').fill('Find out what broke.')
   await add.click()
   await expect(panel.getByRole('heading', { name: 'first-look' })).toBeVisible()
+  await page.getByRole('button', { name: 'Review and apply' }).click()
+  await expect(page.getByText('Nothing wakes agent first-look')).toBeVisible()
+  await page.locator('.graph-strip-chip[data-node="agent:first-look"]').click()
+  await page.getByRole('menuitem', { name: 'Edit first-look' }).click()
   // Nothing comes behind it yet: what is offered is what may wake it.
   await panel.getByRole('combobox', { name: 'Connect to' }).click()
   await page.getByRole('option', { name: 'pay-errors' }).click()
@@ -177,8 +181,14 @@ test('a project of new parts is built: what is missing is said at its field, and
   await expect(page.getByLabel('Prompt')).toHaveValue('Find out what broke, and since when.')
   await page.getByRole('button', { name: 'Change in the draft' }).click()
   await page.getByRole('button', { name: 'Review and apply' }).click()
+  await expect(page.getByRole('button', { name: 'Apply', exact: true })).toBeEnabled()
+  await expect(page.getByText('Nothing wakes agent')).toHaveCount(0)
   await page.getByRole('button', { name: 'Apply', exact: true }).click()
   await expect(page.getByText('3 created', { exact: false })).toBeVisible()
+  await expect(page.getByRole('status').getByRole('link', { name: 'pay-logs' })).toHaveAttribute(
+    'href',
+    '/sources/pay-logs',
+  )
   expect((await stored(daemon, id)).wiring.wakes).toEqual([
     { trigger: 'pay-errors', agent: 'first-look', enabled: true },
   ])

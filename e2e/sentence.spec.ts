@@ -15,6 +15,7 @@ async function prepared(daemon: RunningDaemon): Promise<void> {
   for (let n = 0; n < 6; n += 1) await daemon.call('POST', url, { service: 'pay', kind: 'error' })
   const made = await daemon.call('POST', '/api/agents/builtin', { name: 'first-look', prompt: 'Look.' })
   expect(made.ok, await made.text()).toBe(true)
+  await daemon.call('POST', '/api/sources', { name: 'pages', connector: 'alertmanager', config: {} })
 }
 
 share({ prepare: prepared })
@@ -95,6 +96,11 @@ test('faults stand at their field once it is left, and a save goes to the first'
   await page.getByRole('button', { name: 'Add trigger' }).click()
   await expect(page.getByText(/min_count needs/).first()).toBeVisible()
   await expect(page.getByRole('heading', { level: 1, name: 'Add trigger' })).toBeVisible()
+  // Where Home leads over alerts, it begins as where they are chosen here.
+  await page.evaluate('localStorage.clear()')
+  await page.goto(`${daemon.url}/triggers/new?source=pages`)
+  await expect(page.getByRole('combobox', { name: 'Kind of condition' })).toHaveValue('any event')
+  await expect(box(page, 'Value of filter 1')).toHaveValue('firing')
 })
 
 test('an address that is refused stands at its field, and neither the trigger nor anybody is saved', async ({
@@ -181,6 +187,14 @@ test('what is typed to subscribe an address is kept over Escape, and given up by
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await open.click()
   await expect(dialog.getByRole('textbox', { name: 'Name' })).toHaveValue('')
+  // An agent is chosen in the sentence: an incident that none looks at leads there.
+  const { ingest_key: key } = await daemon.ask<{ ingest_key: string }>('GET', '/api/sources/app-logs')
+  await daemon.call('POST', `/ingest/${key}`, { service: 'pay', kind: 'error' })
+  const list = () => daemon.ask<{ incidents: { number: number }[] }>('GET', '/api/incidents?trigger=errs')
+  await expect.poll(async () => (await list()).incidents.length).toBe(1)
+  await page.goto(`${daemon.url}/incidents/${(await list()).incidents[0]!.number}`)
+  await page.getByRole('link', { name: 'Wake one' }).click()
+  await expect(page.getByRole('combobox', { name: 'Agents to notify' })).toBeVisible()
 })
 
 test('two tabs with one form keep what was typed in each', async ({ page, daemon }) => {

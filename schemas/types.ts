@@ -1724,7 +1724,7 @@ export interface TriggerSpec {
   /** Label that is the entity; empty: the primary label of the first source that has one. */
   key_field?: string
   /**
-   * True: its key is the joined entity that an event is of, by any of its names, so that an alert on a host and an error of its service are of one key.
+   * True: its key is the joined entity of an event, by any of its names: an alert on a host and an error of its service have one key.
    */
   joined?: boolean
   emit?: Emit
@@ -1740,7 +1740,7 @@ export interface TriggerSpec {
   /** Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none. */
   severity?: 'critical' | 'warning' | 'info' | 'none'
   /**
-   * Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
+   * Label, or payload. and a path, whose value is the severity of a firing, such as critical, high, P2 or info. Anything else: severity.
    */
   severity_field?: string
 }
@@ -3334,7 +3334,7 @@ export interface CatalogTrigger {
   /** Label that is the entity; empty: the primary label of the first source that has one. */
   key_field?: string
   /**
-   * True: its key is the joined entity that an event is of, by any of its names, so that an alert on a host and an error of its service are of one key.
+   * True: its key is the joined entity of an event, by any of its names: an alert on a host and an error of its service have one key.
    */
   joined?: boolean
   emit?: Emit
@@ -3358,7 +3358,7 @@ export interface CatalogTrigger {
   /** Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none. */
   severity?: 'critical' | 'warning' | 'info' | 'none'
   /**
-   * Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
+   * Label, or payload. and a path, whose value is the severity of a firing, such as critical, high, P2 or info. Anything else: severity.
    */
   severity_field?: string
 }
@@ -12665,7 +12665,7 @@ export interface TriggerWrite {
   /** Label that is the entity; empty: the primary label of the first source that has one. */
   key_field?: string
   /**
-   * True: its key is the joined entity that an event is of, by any of its names, so that an alert on a host and an error of its service are of one key.
+   * True: its key is the joined entity of an event, by any of its names: an alert on a host and an error of its service have one key.
    */
   joined?: boolean
   emit?: Emit
@@ -12681,7 +12681,7 @@ export interface TriggerWrite {
   /** Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none. */
   severity?: 'critical' | 'warning' | 'info' | 'none'
   /**
-   * Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
+   * Label, or payload. and a path, whose value is the severity of a firing, such as critical, high, P2 or info. Anything else: severity.
    */
   severity_field?: string
   /**

@@ -48,14 +48,13 @@ export function projectHealth(declared: Declared, word: string, hasProvider: boo
     // What to do follows the message; some of what systems answered ends as a sentence of its own.
   ].map((issue) => ({ ...issue, message: issue.message.replace(/\.$/, '') }))
   const [first] = issues
-  if (!first) return { state: 'working', message: wellOf(doc), issues }
+  if (!first && partsOf(doc).length === 0)
+    return { state: 'setting_up', message: 'Add a source of events to begin', issues }
+  if (!first) return { state: 'working', message: 'Everything it needs is in place', issues }
   const errors = issues.filter(({ severity }) => severity === 'error').length
   const many = `${issues.length} things need attention${errors ? `, ${errors} of them now` : ''}`
   return { state: 'attention', message: issues.length === 1 ? first.message : many, issues }
 }
-
-const wellOf = (doc: ProjectDoc): string =>
-  partsOf(doc).length === 0 ? 'Add a source of events to begin' : 'Everything it needs is in place'
 
 function providerIssues(declared: Declared, doc: ProjectDoc, hasProvider: boolean): Issue[] {
   const needing = [...wokenAgents(declared, doc).keys()].filter(

@@ -483,18 +483,20 @@ const LOOKED_AT = 20
 const PAYLOAD = 'payload.'
 
 /** What senders call them, in small letters. */
-const WORDS: Readonly<Record<string, Severity>> = {
-  critical: 'critical',
-  crit: 'critical',
-  page: 'critical',
-  p1: 'critical',
-  error: 'critical',
-  fatal: 'critical',
-  warning: 'warning',
-  warn: 'warning',
-  p2: 'warning',
-  info: 'info',
-}
+const WORDS: Readonly<Record<string, Severity>> = Object.fromEntries(
+  Object.entries({
+    critical:
+      'critical crit fatal error err page high major urgent severe disaster blocker emergency emerg alert panic',
+    warning: 'warning warn medium moderate average minor ticket',
+    // Alerts that only show that alerting works have the severity none.
+    info: 'info information informational low notice debug trace none',
+  } satisfies Record<Severity, string>).flatMap(([severity, words]) =>
+    words.split(' ').map((word) => [word, severity as Severity]),
+  ),
+)
+/** Grades, such as P1, SEV-2 and S3. */
+const GRADE = /^(?:p|s|sev|severity|priority)[-_ ]?([0-5])$/
+const OF_GRADES: readonly Severity[] = ['critical', 'critical', 'warning', 'warning', 'info', 'info']
 
 /** 3 is critical, 1 info. */
 export const rankOf = (severity: Severity): number => RANKS.indexOf(severity) + 1
@@ -504,7 +506,8 @@ export const severityOfRank = (rank: number): Severity => RANKS[rank - 1]!
 function severityNamed(word: unknown): Severity | undefined {
   if (typeof word !== 'string' && typeof word !== 'number') return undefined
   const name = String(word).trim().toLowerCase()
-  return ownField(WORDS, name)
+  const grade = GRADE.exec(name)?.[1]
+  return grade === undefined ? ownField(WORDS, name) : OF_GRADES[Number(grade)]
 }
 
 /**

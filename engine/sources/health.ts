@@ -278,7 +278,8 @@ export function resolvedFaultOf(
   const { field, op, value } = first.filter
   const meant = `${field} ${op} ${[value].flat().join(', ')}`
   const both = field === 'status' ? ', or status in firing, resolved where both are meant' : ''
-  return `alerts of ${listed(of.map(({ source }) => source))} trip it when they are resolved, too: filter on ${meant}${both}`
+  const names = listed(of.map(({ source }) => source))
+  return `an alert of ${of.length === 1 ? 'source' : 'sources'} ${names} trips it again when it is resolved: filter on ${meant}${both}`
 }
 
 const sum = (found: readonly Coverage[], of: (one: Coverage) => number): number =>

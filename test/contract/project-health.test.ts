@@ -61,7 +61,7 @@ describe('project health', () => {
     expect(await svc.get('/health'), 'the choice of a person wins').toMatchObject({ status: 'ok' })
   })
 
-  it('does not say of an empty project that everything is in place', async () => {
+  it('does not say of an empty project that it works', async () => {
     const { svc } = await open({ models: withModel() })
     const { id } = await svc.post<{ id: string }>('/api/projects', {
       template: 'custom',
@@ -69,7 +69,7 @@ describe('project health', () => {
       objects: [],
     })
     expect(await svc.get(`/api/projects/${id}/health`)).toEqual({
-      state: 'working',
+      state: 'setting_up',
       message: 'Add a source of events to begin',
       issues: [],
     })

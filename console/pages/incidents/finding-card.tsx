@@ -161,7 +161,7 @@ function NoFinding({ incident: { run, trigger } }: { incident: IncidentDetail })
               <Link to={runPath(run.run_id)}>Open the run</Link>
             </>
           ) : (
-            <Link to={triggerPath(trigger, 'subscriptions')}>Wake one</Link>
+            <Link to={triggerPath(trigger, 'edit')}>Wake one</Link>
           )}
         </span>
       </div>

@@ -61,7 +61,7 @@ function NothingYet({ name }: { name: string }) {
     <Empty title={`${name} has no parts yet`}>
       <Text size="sm" maw={520}>
         A project starts with a source of events. A trigger watches it, and wakes an agent when it fires. Edit
-        it to add them: new ones, or parts that are there already.
+        it to add them.
       </Text>
     </Empty>
   )

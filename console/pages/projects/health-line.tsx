@@ -37,19 +37,22 @@ export function HealthLine({
       <Group gap={6} wrap="nowrap">
         <Icon size={16} color={color} aria-hidden style={{ flexShrink: 0 }} />
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {isSaid ? only.message : counted}
-          {isSaid && (
-            <>
-              {'. '}
-              <Anchor component={Link} to={only.view} size="sm">
-                {only.fix}
-              </Anchor>
-            </>
-          )}
+          {isSaid ? <Todo {...only} /> : counted}
         </Text>
       </Group>
       {detailed && more.length > 0 && <Issues issues={issues} />}
     </div>
+  )
+}
+
+function Todo({ message, view, fix }: ProjectHealth['issues'][number]) {
+  return (
+    <>
+      {message}.{' '}
+      <Anchor component={Link} to={view} size="sm">
+        {fix}
+      </Anchor>
+    </>
   )
 }
 
@@ -64,10 +67,7 @@ function Issues({ issues }: { issues: ProjectHealth['issues'] }) {
       <List size="sm" mt={4}>
         {shown.map((issue) => (
           <List.Item key={issue.message}>
-            {issue.message}.{' '}
-            <Anchor component={Link} to={issue.view} size="sm">
-              {issue.fix}
-            </Anchor>
+            <Todo {...issue} />
           </List.Item>
         ))}
       </List>

@@ -89,9 +89,7 @@ export default function ProjectPage() {
         <Moves project={data} />
       </PageHead>
       <SavedWarnings />
-      <div style={{ marginBottom: 'var(--mantine-spacing-md)' }}>
-        <About project={data} short={isDrawn} />
-      </div>
+      <About project={data} short={isDrawn} />
       <PageTabs tabs={tabsOf(data)} was={WAS} />
     </>
   )
@@ -123,7 +121,7 @@ function About({ project, short }: { project: Project; short: boolean }) {
     enabled: !short,
   })
   return (
-    <Stack gap={6} maw={900}>
+    <Stack gap={6} maw={900} mb="md">
       {project.goal && project.goal !== project.name && (
         <Text style={{ overflowWrap: 'anywhere' }}>{project.goal}</Text>
       )}
@@ -183,8 +181,7 @@ function Moves({ project }: { project: Project }) {
       <Modal opened={asking} onClose={() => setAsking(false)} title={`Pause ${project.name}?`} centered>
         <Stack>
           <Text size="sm">
-            Its triggers and agents stop, unless another running project uses them. Resuming restores exactly
-            what was stopped.
+            Until it is resumed its triggers and agents stop, unless another running project uses them.
           </Text>
           <Checkbox
             checked={sources}

@@ -30,8 +30,8 @@ export default function ProjectsPage() {
         (data.length === 0 ? (
           <Empty title="No projects yet">
             <Text c="dimmed" maw={560}>
-              A project holds sources, triggers, agents, MCP servers and skills, and says which trigger wakes
-              which agent. Say what you want, and a plan is written for you; or start from a template.
+              A project holds sources, triggers and agents, and says which trigger wakes which agent. Say what
+              you want and get a plan, or start from a template.
             </Text>
           </Empty>
         ) : (

@@ -170,8 +170,8 @@ function Parameters({
         Parameters
       </Title>
       <Text size="sm" c="dimmed" mb="xs">
-        A change is planned again and only the difference is applied; what was edited by hand is kept. Leave a
-        secret empty to keep the stored one.
+        Only the difference is applied; what was edited by hand is kept. Leave a secret empty to keep the
+        stored one.
       </Text>
       <ConfigForm
         schema={schema as Record<string, unknown>}

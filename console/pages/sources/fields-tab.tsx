@@ -68,7 +68,9 @@ function FieldRow({ field, source }: { field: FieldCoverage; source: Source }) {
             size="sm"
             aria-label={`${field.name} is in ${percent} % of events`}
           />
-          <Text size="xs">{percent} %</Text>
+          <Text size="xs" style={{ whiteSpace: 'nowrap' }}>
+            {percent} %
+          </Text>
         </Group>
       </Table.Td>
       <Table.Td ta="right">{count(field.distinct)}</Table.Td>

@@ -3,7 +3,9 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ComponentProps, useState } from 'react'
 import type { PartWritten, Trigger, TriggerWrite } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { alertFields, alertsOf } from '../../lib/alert-trigger.ts'
 import { type FieldErrors, faultAt, fieldErrors } from '../../lib/field-errors.ts'
 import { countsEvents, type TriggerDraft } from '../../lib/trigger-draft.ts'
 import { faultsOf, nameFault } from '../../lib/trigger-faults.ts'
@@ -37,6 +39,19 @@ interface Props {
   label: string
   /** It is filled in with what Ask proposed. */
   isProposed?: boolean
+}
+
+/** Over a source of alerts that its address names, it begins as where the source is chosen in the form. */
+export function NewTriggerEditor({ start, ...props }: Props) {
+  // The form begins once: what is read again later, or fails, takes nothing away that was typed.
+  const [begun, setBegun] = useState(start.sources.length > 0 && !props.isProposed ? null : start)
+  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources, enabled: begun === null })
+  if (begun) return <TriggerEditor {...props} start={begun} />
+  if (!sources.isLoading) {
+    const alerts = alertsOf(start.sources, sources.data ?? [])
+    setBegun(alerts ? { ...start, ...alertFields(start, alerts) } : start)
+  }
+  return null
 }
 
 export function TriggerEditor({ start, stored, isProposed = false, ...props }: Props) {

@@ -27,7 +27,9 @@ import { TriggerHistory } from './trigger-history.tsx'
 import { TriggerOverview } from './trigger-overview.tsx'
 import { WhyTab } from './why-tab.tsx'
 
-const TriggerEditor = lazyFrom(() => import('./trigger-editor.tsx'))('TriggerEditor')
+const editors = lazyFrom(() => import('./trigger-editor.tsx'))
+const TriggerEditor = editors('TriggerEditor')
+const NewTriggerEditor = editors('NewTriggerEditor')
 
 const TABS = [
   { value: 'overview', label: 'Overview' },
@@ -53,7 +55,7 @@ function NewTrigger() {
     <>
       <PageHead title="Add trigger" />
       <Suspense fallback={<LoadingRows />}>
-        <TriggerEditor
+        <NewTriggerEditor
           isProposed={proposed !== null}
           start={
             proposed

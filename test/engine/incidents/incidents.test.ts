@@ -169,6 +169,11 @@ describe('severity', () => {
     ['warn', 'warning'],
     ['p2', 'warning'],
     ['info', 'info'],
+    ['High', 'critical'],
+    ['SEV-1', 'critical'],
+    ['medium', 'warning'],
+    ['P4', 'info'],
+    ['none', 'info'],
     ['banana', 'warning'],
   ])('is read from a field where one is named: %s is %s', async (said, severity) => {
     for (const field of ['state', 'payload.alert.level']) {

@@ -369,7 +369,7 @@ describe('label drift is told', () => {
     await engine.createSource({ name: 'am', connector: 'alertmanager', config: {} } as never, BY, false)
     const each = { name: 'alerts', sources: ['am'], condition: { event: 'any' } }
     const warning =
-      'trigger alerts: alerts of am trip it when they are resolved, too: filter on status eq firing, or status in firing, resolved where both are meant'
+      'trigger alerts: an alert of source am trips it again when it is resolved: filter on status eq firing, or status in firing, resolved where both are meant'
     expect((await engine.createTrigger(each as never, BY)).warnings).toEqual([warning])
     const many = { ...each, condition: { aggregate: 'count', predicate: '> 3', window: '5m' } }
     expect((await engine.updateTrigger('alerts', many as never, BY)).warnings).toEqual([warning])
@@ -388,7 +388,7 @@ describe('label drift is told', () => {
     await engine.createSource({ name: 'grafana', connector: 'webhook', config } as never, BY, false)
     const ofPreset = { ...each, sources: ['grafana'] }
     expect((await engine.updateTrigger('alerts', ofPreset as never, BY)).warnings).toContain(
-      'trigger alerts: alerts of grafana trip it when they are resolved, too: filter on status eq firing, or status in firing, resolved where both are meant',
+      'trigger alerts: an alert of source grafana trips it again when it is resolved: filter on status eq firing, or status in firing, resolved where both are meant',
     )
     const byType = { ...filters('event_type', 'alert.firing'), sources: ['grafana'] }
     expect(await engine.updateTrigger('alerts', byType as never, BY)).not.toHaveProperty('warnings')

@@ -2,6 +2,8 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Check } from 'lucide-react'
+import { Fragment } from 'react'
+import { Link } from 'react-router'
 import { declared, dkeys } from '../../../declared-client.ts'
 import { canUndo } from '../../../lib/fields.ts'
 import { useChange } from '../../../lib/use-change.ts'
@@ -24,6 +26,7 @@ export function AppliedNote({ applied: { change_set, plan }, onDone }: Props) {
     staleTime: 0,
   })
   const isUndone = now !== undefined && now.undone_by !== null
+  const sources = plan.changes.filter(({ action, kind }) => action === 'create' && kind === 'source')
   return (
     <Alert
       color="teal"
@@ -39,6 +42,13 @@ export function AppliedNote({ applied: { change_set, plan }, onDone }: Props) {
       <Group justify="space-between">
         <Text size="sm">
           {plan.creates} created, {plan.updates} changed, {plan.deletes} deleted.
+          {!isUndone &&
+            sources.map(({ name }, i) => (
+              <Fragment key={name}>
+                {i ? ', ' : ' Where events come in: '}
+                <Link to={`/sources/${encodeURIComponent(name)}`}>{name}</Link>
+              </Fragment>
+            ))}
         </Text>
         {change_set !== null && (now === undefined || canUndo(now)) && (
           <Button size="xs" variant="default" loading={undo.isPending} onClick={() => undo.mutate(undefined)}>

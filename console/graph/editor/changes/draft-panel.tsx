@@ -2,6 +2,7 @@
 import { Alert, Anchor, Badge, Group, List, Paper, Stack, Tabs, Text, Title } from '@mantine/core'
 import { CircleAlert } from 'lucide-react'
 import { useEffect } from 'react'
+import type { DraftPreview } from '../../../../schemas/types.ts'
 import { PlanView } from '../../../parts/plan-view.tsx'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
 import { Warnings } from '../../../parts/warnings.tsx'
@@ -73,7 +74,7 @@ export function DraftPanel({ editor, tab, onTab, onOpen, onApply, onApplied }: P
           <Tabs.Panel value="steps">
             <Stack gap="sm">
               <Steps editor={editor} />
-              <Warnings of={preview.answer?.plan?.warnings} />
+              <Warnings of={warningsOf(preview.answer)} />
             </Stack>
           </Tabs.Panel>
           <Tabs.Panel value="plan">
@@ -96,6 +97,23 @@ export function DraftPanel({ editor, tab, onTab, onOpen, onApply, onApplied }: P
       </Stack>
     </Paper>
   )
+}
+
+/** Those of the plan, and new agents that nothing would wake. */
+function warningsOf(answer: DraftPreview | undefined): string[] {
+  const { changes = [], warnings = [] } = answer?.plan ?? {}
+  const idle = changes.filter(
+    ({ action, kind, name }) =>
+      action === 'create' &&
+      kind === 'agent' &&
+      !answer?.graph?.edges.some(({ kind: of, to }) => /wakes|hands_off/.test(of) && to === `agent:${name}`),
+  )
+  return [
+    ...warnings,
+    ...idle.map(
+      ({ name }) => `Nothing wakes agent ${name}: connect a trigger to it, or a verdict of another agent`,
+    ),
+  ]
 }
 
 /** Where others gave parts another name the draft goes along. */
