@@ -30,7 +30,7 @@ import { prepareDataFolders } from '../daemon/data-folder.ts'
 import { openBrowser } from '../daemon/open-browser.ts'
 import { requireOwnAddress } from '../daemon/own-address.ts'
 import { resolveRootToken } from '../daemon/root-token.ts'
-import { createStop, endOnFault, STOP_SIGNALS } from '../daemon/shutdown.ts'
+import { createStartStop, createStop, endOnFault, exitProcess, STOP_SIGNALS } from '../daemon/shutdown.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Io } from '../terminal.ts'
 
@@ -60,6 +60,7 @@ export async function up(
   const fault = endOnFault(log, (code) => process.exit(code))
   process.on('uncaughtException', fault)
   process.on('unhandledRejection', fault)
+  onStopSignals(createStartStop({ log, giveUp: exitProcess }))
   for (const sentence of describeUnread(io.env)) log.warn(sentence)
   for (const { variable, origin } of config.proxy?.addresses ?? [])
     log.info(
@@ -262,11 +263,17 @@ function stopOnSignals(server: HttpServer, engine: Engine, log: Logger): void {
     {
       log,
       exit: (code) => process.exit(code),
+      giveUp: exitProcess,
       after: (ms, fn) => void setTimeout(fn, ms).unref(),
       monotonicMs: () => performance.now(),
     },
   )
-  for (const signal of STOP_SIGNALS) process.on(signal, () => void stop(signal))
+  onStopSignals((signal) => void stop(signal))
+}
+
+/** In place of whoever heard them before. */
+function onStopSignals(stop: (signal: string) => void): void {
+  for (const signal of STOP_SIGNALS) process.removeAllListeners(signal).on(signal, () => stop(signal))
 }
 
 /** Stops listening. A connection that its client keeps open is closed once its request is answered. */
