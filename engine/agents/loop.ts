@@ -34,6 +34,9 @@ export const AT_ONCE = 8
 const MESSAGES_KEPT = 2
 /** Tokens of a reply that a model is asked for which has no room for more beside what was said. */
 const NARROW = 1_024
+/** What to do about a conversation that is too long for a model from its first message on. */
+const TOO_LONG =
+  '. Nothing of it is left to be told in short: shorten the prompt, give it fewer tools and skills, or choose a model that takes more'
 /** How endpoints say that the room for the reply is part of what is too long. */
 const COUNTS_REPLY = /completion|max_(new_)?tokens/i
 /** Every model may write as much; whether it may write more is asked. */
@@ -64,8 +67,8 @@ export interface Policy<End> {
   choose(): Promise<{ choice: Choice } | { end: End }>
   /** What a reply ends by itself, before its calls are looked at; null: it goes on. */
   ends(reply: StoredReply): End | null
-  /** The model refused to answer; or its replies were cut off too often, this one too. */
-  stopped(why: 'refused' | 'cut'): End
+  /** @param why the model did not answer, in a sentence; or `cut`: its replies were cut off too often, this one too */
+  stopped(why: 'cut' | { refused: string }): End
   /** Answers the first of the calls that have no answer, and those that may be made at the same time. */
   answerCalls(pending: readonly ToolCall[], reply: StoredReply): Promise<End | null>
   /** After all calls of a reply are answered; null: it is asked again. */
@@ -124,7 +127,8 @@ class Loop<End> {
     const { reply } = tape
     if (!reply) return null
     // What it began is nothing to act on.
-    if (reply.stop === 'refusal') return policy.stopped('refused')
+    if (reply.stop === 'refusal' || reply.stop === 'filter')
+      return policy.stopped({ refused: refusalOf(reply) })
     const over =
       policy.ends(reply) ?? (isCut(reply) && tape.cuts > policy.cutsMax ? policy.stopped('cut') : null)
     if (over) return over
@@ -227,7 +231,8 @@ class Loop<End> {
     await this.put({ ...placed(begun), ms, data: { asked: begun.asked, error: { code, message } } })
     this.parts.signal.throwIfAborted()
     if (code === 'overflow' && ((await this.compact()) || (await this.narrow(begun, message)))) return null
-    const reason = provider && !message.startsWith(provider) ? `${provider}: ${message}` : message
+    const said = provider && !message.startsWith(provider) ? `${provider}: ${message}` : message
+    const reason = code === 'overflow' ? `${said}${TOO_LONG}` : said
     const otherwise = (why: string) => this.policy.failed(why, error)
     return later ? await this.policy.away({ reason, waitMs: later.waitMs }, otherwise) : otherwise(reason)
   }
@@ -257,6 +262,12 @@ class Loop<End> {
     this.tape.put(step)
   }
 }
+
+/** Who did not answer, and whether it was the model or a filter before it. */
+const refusalOf = ({ provider, model, stop }: StoredReply): string =>
+  stop === 'filter'
+    ? `${provider}: a content filter ended the reply of ${model}; what it was told or wrote is something that this provider does not let through`
+    : `${provider}: the model refused to answer (${model})`
 
 /** @returns the calls, each with an id that no other has: by it its answer is kept, and told to the model */
 function tellApart(calls: readonly ToolCall[]): ToolCall[] {

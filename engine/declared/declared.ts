@@ -130,7 +130,7 @@ export function stageEdit(
   if (body.name !== undefined && body.name !== name)
     fail(
       'invalid',
-      'name must equal the name in the path; to rename it, POST to that path followed by /rename',
+      `name must equal the name in the path; to rename it, POST to that path followed by /rename, or svc ${kind.replace('_', '-')}s rename`,
       {
         field: 'name',
       },

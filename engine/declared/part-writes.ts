@@ -345,7 +345,7 @@ export function updateJoinedEntity(
     if (given !== undefined && given !== name)
       fail(
         'invalid',
-        `name must equal the name in the path; for another name POST /api/entities/joined/${name}/rename`,
+        `name must equal the name in the path; for another name POST /api/entities/joined/${name}/rename, or svc entities rename`,
         {
           field: 'name',
         },

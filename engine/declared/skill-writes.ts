@@ -113,7 +113,7 @@ export function updateSkill(
   if (body.name !== undefined && body.name !== name)
     fail(
       'invalid',
-      'name must equal the name in the path; rename the skill by POST /api/skills/{name}/rename',
+      'name must equal the name in the path; rename the skill by POST /api/skills/{name}/rename, or svc skills rename',
       { field: 'name' },
     )
   const spec = normaliseSkill({

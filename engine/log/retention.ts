@@ -40,13 +40,14 @@ export class Records {
          LIMIT ${CHUNK})`,
     )
     this.firings = db.prepare<[number, string]>(
-      // What a recipient still waits for, what lasts, or what a cooldown or a limit goes by, is not old.
+      // What a recipient still waits for, what lasts, or what a cooldown or a limit goes by, is not old. Examples are few:
+      // CROSS JOIN begins with them, without it all runs are read for each chunk.
       `DELETE FROM firings WHERE id IN (
          SELECT f.id FROM firings f WHERE f.last_at < ? AND f.state IN ('fired', 'dropped')
-           AND NOT EXISTS (SELECT 1 FROM json_each(?) t WHERE t.key = f.trigger_id AND f.fired_at > t.value)
            AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.firing_id = f.id AND d.state IN ('pending', 'running'))
+           AND NOT EXISTS (SELECT 1 FROM json_each(?) t WHERE t.key = f.trigger_id AND f.fired_at > t.value)
            AND NOT EXISTS (SELECT 1 FROM active_keys a WHERE a.trigger_id = f.trigger_id AND a.dispatch_id = f.dispatch_id)
-           AND f.id NOT IN (SELECT r.firing_id FROM agent_examples e JOIN runs r ON r.id = e.run_id
+           AND f.id NOT IN (SELECT r.firing_id FROM agent_examples e CROSS JOIN runs r ON r.id = e.run_id
                             WHERE r.firing_id IS NOT NULL)
          ORDER BY f.id LIMIT ${CHUNK})`,
     )

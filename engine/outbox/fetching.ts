@@ -287,7 +287,7 @@ export function createLeases({
     /** Hands out the oldest that waits, in order per key; null: none does. @param leaseMs how long it is held */
     claim: (subscription: string, leaseMs: number): Leased | null =>
       store.tx(() => {
-        const deliveryId = rows.firstFetched.get(subscription)
+        const deliveryId = rows.firstFetched.get({ recipient: subscription })
         if (deliveryId === undefined) return null
         const now = clock.now()
         const lease = randomBytes(16).toString('hex')

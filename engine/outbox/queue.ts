@@ -348,13 +348,18 @@ function createQueue({
     return []
   }
 
+  /** When was looked for what is due, epoch ms, and whether more may be: all of that look was refused. */
+  let looked = { at: 0, isMore: false }
+
   return {
     /** Takes what is due, at most `limit`, of none of the recipients in `busy`. */
     claim: (limit: number, busy: readonly string[]): Claimed[] => {
       const now = clock.now()
       leases.endLapsed()
       const due = rows.due.all({ now, busy: JSON.stringify(busy), limit })
-      return due.length === 0 ? [] : store.tx(() => due.flatMap((row) => claimOne(row, now)))
+      const claimed = due.length === 0 ? [] : store.tx(() => due.flatMap((row) => claimOne(row, now)))
+      looked = { at: now, isMore: due.length > claimed.length }
+      return claimed
     },
 
     /**
@@ -399,9 +404,13 @@ function createQueue({
       })
     },
 
-    /** When the next one is due, or a lease ends, epoch ms; null: nothing waits. */
+    /**
+     * When the next one is due that was not when it was last claimed, or a lease ends, epoch ms; null: nothing waits
+     * but for recipients that are sent to, or for a nudge.
+     */
     nextDue: (): number | null => {
-      const [sent, lapses] = [rows.next.get({ now: clock.now() }) ?? null, leases.nextEnd()]
+      if (looked.isMore) return looked.at
+      const [sent, lapses] = [rows.next.get({ now: clock.now(), after: looked.at }) ?? null, leases.nextEnd()]
       return sent === null || lapses === null ? (sent ?? lapses) : Math.min(sent, lapses)
     },
 

@@ -69,11 +69,13 @@ const isSnoozed = (
   one: 'd' | 'e',
 ) => `EXISTS (SELECT 1 FROM firings f JOIN incidents i ON i.id = f.incident_id
   WHERE f.id = ${one}.firing_id AND f.resolves IS NULL AND i.state = 'snoozed')`
+/** Said beside a state, it opens the index deliveries_open to SQLite, which asks for the very words. */
+const OPEN = "('pending', 'running')"
 /**
  * Not settled, and before `d` of the same recipient and key; what a snooze holds back holds up no other trigger's. The
  * states are said as the index deliveries_open has them: by another one each delivery is compared with all of its recipient.
  */
-const IS_BEFORE = `e.state IN ('pending', 'running') AND (e.state = 'running' OR NOT ${isSnoozed('e')})
+const IS_BEFORE = `e.state IN ${OPEN} AND (e.state = 'running' OR NOT ${isSnoozed('e')})
   AND e.recipient = d.recipient AND e.key = d.key AND e.seq < d.seq`
 /** In order per recipient and key: none is sent while an earlier one is not settled. */
 const IS_FIRST = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE})`
@@ -86,8 +88,11 @@ const IS_NEXT = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE}
   AND NOT (e.recipient_kind = 'slack' AND coalesce(e.due_at, 0) > @now + ${PASSED_AFTER_MS}))`
 /** Those that the worker sends; agents are woken, and `mcp` is fetched. */
 const SENT = "('webhook', 'slack', 'write_back', 'github')"
-/** What the worker may send now, as a condition on `d`. */
-export const READY = `d.state = 'pending' AND d.recipient_kind IN ${SENT} AND NOT ${isSnoozed('d')} AND ${IS_NEXT}`
+/**
+ * What the worker may send now, as a condition on `d`. Where many wait for one recipient nearly all wait for another of
+ * their key, so that is looked at first.
+ */
+export const READY = `d.state = 'pending' AND d.recipient_kind IN ${SENT} AND ${IS_NEXT} AND NOT ${isSnoozed('d')}`
 
 /**
  * It would wait more than twice as long as it was to wait after its last try: the clock was set back since, and what was
@@ -166,14 +171,17 @@ function sending(db: Database) {
          AND d.recipient NOT IN (SELECT value FROM json_each(@busy))
        ORDER BY d.due_at, d.seq LIMIT @limit`,
     ),
+    /** The first that is due after an instant; in the order of the index, so that few of those that wait are looked at. */
     next: db
-      .prepare<{ now: number }, number | null>(
-        `SELECT min(coalesce(d.due_at, 0)) FROM deliveries d WHERE ${READY}`,
+      .prepare<{ now: number; after: number }, number>(
+        `SELECT d.due_at FROM deliveries d WHERE ${READY} AND d.due_at > @after ORDER BY d.due_at LIMIT 1`,
       )
       .pluck(),
     /** Those that a stopped daemon was sending. */
     underWay: db
-      .prepare<[], string>(`SELECT id FROM deliveries WHERE state = 'running' AND recipient_kind IN ${SENT}`)
+      .prepare<[], string>(
+        `SELECT id FROM deliveries WHERE state IN ${OPEN} AND state = 'running' AND recipient_kind IN ${SENT}`,
+      )
       .pluck(),
     /** What waits for a recipient, in whatever order. */
     pendingFor: db
@@ -206,10 +214,12 @@ function fetching(db: Database) {
       .pluck(),
     setRun: db.prepare<[string, string]>('UPDATE deliveries SET run_id = ? WHERE id = ?'),
 
-    // Of those that are fetched: who holds it, and until when.
+    // Of those that are fetched: who holds it, and until when. From the first that waits on: those before are many.
     firstFetched: db
-      .prepare<[string], string>(
-        `SELECT d.id FROM deliveries d WHERE d.recipient = ? AND d.recipient_kind = 'mcp' AND d.state = 'pending'
+      .prepare<{ recipient: string }, string>(
+        `SELECT d.id FROM deliveries d WHERE d.recipient = @recipient AND d.recipient_kind = 'mcp' AND d.state = 'pending'
+           AND d.seq >= (SELECT min(o.seq) FROM deliveries o INDEXED BY deliveries_open WHERE o.state IN ${OPEN} AND o.state = 'pending'
+             AND o.recipient = @recipient)
            AND NOT ${isSnoozed('d')} AND ${IS_FIRST} ORDER BY d.seq LIMIT 1`,
       )
       .pluck(),

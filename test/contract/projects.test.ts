@@ -266,7 +266,7 @@ describe('POST /api/projects of objects', () => {
       'a skill of another project',
       { objects: [{ kind: 'skill', name: 'know' }] },
       400,
-      'share it then by POST /api/projects/{id}/skills/know/use',
+      'share it then by POST /api/projects/{id}/skills/know/use, or svc skills use',
     ],
     ['parameters', { params: { a: 1 } }, 400, 'params: a custom project has no parameters'],
     ['a name that is taken', { name: 'Other' }, 409, 'a project named Other exists'],

@@ -145,7 +145,7 @@ describe('the lifecycle of a skill', () => {
     await svc.post(of(shop), skill())
     expect(await svc.refused('PUT', of(shop, '/roll-back'), { name: 'other' })).toEqual([
       400,
-      'name must equal the name in the path; rename the skill by POST /api/skills/{name}/rename',
+      'name must equal the name in the path; rename the skill by POST /api/skills/{name}/rename, or svc skills rename',
     ])
     expect(await svc.put(of(shop, '/roll-back'), skill({ body: 'Twice.' }))).toMatchObject({ body: 'Twice.' })
   })

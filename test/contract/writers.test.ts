@@ -339,7 +339,7 @@ describe('change-sets of many operations', () => {
       'a project made by it',
       { op: 'put', kind: 'project', name: 'New', spec: { name: 'New' } },
       404,
-      'projects are made by POST /api/projects',
+      'projects are made by POST /api/projects, or svc projects create',
     ],
     [
       'an event that is none',

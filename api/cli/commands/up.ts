@@ -30,7 +30,7 @@ import { prepareDataFolders } from '../daemon/data-folder.ts'
 import { openBrowser } from '../daemon/open-browser.ts'
 import { requireOwnAddress } from '../daemon/own-address.ts'
 import { resolveRootToken } from '../daemon/root-token.ts'
-import { createStop, endOnFault, STOP_SIGNALS } from '../daemon/shutdown.ts'
+import { createStartStop, createStop, endOnFault, exitProcess, STOP_SIGNALS } from '../daemon/shutdown.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Io } from '../terminal.ts'
 
@@ -60,6 +60,8 @@ export async function up(
   const fault = endOnFault(log, (code) => process.exit(code))
   process.on('uncaughtException', fault)
   process.on('unhandledRejection', fault)
+  const signals = { stop: createStartStop({ log, giveUp: exitProcess }) }
+  hearSignals(signals)
   for (const sentence of describeUnread(io.env)) log.warn(sentence)
   for (const { variable, origin } of config.proxy?.addresses ?? [])
     log.info(
@@ -79,7 +81,7 @@ export async function up(
       port: choiceOf(flags.port, '--port', io.env, 'SVC_PORT'),
     })
   })
-  stopOnSignals(server, engine, log)
+  signals.stop = stopOf(server, engine, log)
   const url = consoleUrl(config.host, portOf(server.server))
   io.out(warnIfExposed(config.host, portOf(server.server), rootToken) ?? '')
   if (flags.demo) await loadDemo(engine)
@@ -251,7 +253,7 @@ function explainListen(
   return error.code === 'EADDRINUSE' ? new CliError(sentence) : new ConfigError(sentence)
 }
 
-function stopOnSignals(server: HttpServer, engine: Engine, log: Logger): void {
+function stopOf(server: HttpServer, engine: Engine, log: Logger): (signal: string) => void {
   const stop = createStop(
     {
       beginStop: () => server.svc.beginStop(),
@@ -262,11 +264,20 @@ function stopOnSignals(server: HttpServer, engine: Engine, log: Logger): void {
     {
       log,
       exit: (code) => process.exit(code),
+      giveUp: exitProcess,
       after: (ms, fn) => void setTimeout(fn, ms).unref(),
       monotonicMs: () => performance.now(),
     },
   )
-  for (const signal of STOP_SIGNALS) process.on(signal, () => void stop(signal))
+  return (signal) => void stop(signal)
+}
+
+/**
+ * Calls what is to be done at the time. One listener for all of it: where another takes its place, a signal that came
+ * while this thread was busy is lost.
+ */
+function hearSignals(signals: { readonly stop: (signal: string) => void }): void {
+  for (const signal of STOP_SIGNALS) process.on(signal, () => signals.stop(signal))
 }
 
 /** Stops listening. A connection that its client keeps open is closed once its request is answered. */

@@ -2,7 +2,8 @@
  * The end of the daemon. The first SIGTERM, SIGINT or SIGHUP: /health answers 503, streams close, nothing
  * new is accepted, requests under way get up to 5 seconds, the engine commits and closes, exit 0,
  * all within 10 seconds. A second SIGTERM or SIGINT exits at once, which is safe: what was acknowledged is on
- * disk. A fault nobody caught exits with 70, a disk that failed with 74; both leave the file to
+ * disk. Before it listens nothing is under way but its start, which the next one takes up where it was committed: the
+ * first signal ends it with 0. A fault nobody caught exits with 70, a disk that failed with 74; both leave the file to
  * the recovery of the next start.
  */
 import type { Logger } from 'pino'
@@ -33,6 +34,8 @@ export interface Stoppable {
 export interface StopSurroundings {
   log: Logger
   exit(code: number): void
+  /** The same of a process that may not end by itself: see `exitProcess`. */
+  giveUp(code: number): void
   /** Calls `fn` after `ms` unless the process ends first. */
   after(ms: number, fn: () => void): void
   /** A clock that never goes back, milliseconds. */
@@ -53,7 +56,7 @@ export function createStop(daemon: Stoppable, around: StopSurroundings): (signal
     around.log.info({ signal }, 'stopping')
     around.after(WHOLE_MS, () => {
       around.log.error('not stopped within 10 seconds; exiting; what was acknowledged is on disk')
-      around.exit(EXIT.failed)
+      around.giveUp(EXIT.failed)
     })
     try {
       daemon.beginStop()
@@ -67,6 +70,26 @@ export function createStop(daemon: Stoppable, around: StopSurroundings): (signal
       around.exit(EXIT.fault)
     }
   }
+}
+
+/** @returns the function to call with a signal that comes before the daemon listens */
+export function createStartStop({
+  log,
+  giveUp,
+}: Pick<StopSurroundings, 'log' | 'giveUp'>): (signal: string) => void {
+  return (signal) => {
+    log.info({ signal }, 'stopped before it listened; the next start goes on where this one was')
+    giveUp(EXIT.ok)
+  }
+}
+
+/**
+ * Ends the process. Its threads are waited for, one that is inside a long statement of the store, too; a further signal
+ * is the system's again meanwhile, and ends it at once.
+ */
+export function exitProcess(code: number): void {
+  for (const signal of STOP_SIGNALS) process.removeAllListeners(signal)
+  process.exit(code)
 }
 
 /** Logs a fault nobody caught and ends the process with 70. */

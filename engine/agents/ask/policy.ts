@@ -152,8 +152,8 @@ export class Turn implements Policy<TurnEnd> {
     return { event: 'exhaust', answer: `${this.answer}${word}`.trim(), error: null }
   }
 
-  stopped(why: 'refused' | 'cut'): TurnEnd {
-    return why === 'cut' ? this.closed(CUT) : this.unpaid('the model refused to answer')
+  stopped(why: 'cut' | { refused: string }): TurnEnd {
+    return why === 'cut' ? this.closed(CUT) : this.unpaid(why.refused)
   }
 
   unpaid(error: string): TurnEnd {

@@ -462,7 +462,7 @@ async function read(
   )
   return assemble(
     {
-      ...{ model, text, calls, finish: isRefused ? 'content_filter' : finish, usage },
+      ...{ model, text, calls, finish: isRefused ? 'refusal' : finish, usage },
       ...{ provider, beside: beside.whole(growing.map(({ extra }) => extra)) },
     },
     response.headers,
@@ -541,7 +541,7 @@ function replyOf(
       model: typeof model === 'string' ? model : '',
       text,
       calls,
-      finish: message.refusal ? 'content_filter' : choice.finish_reason,
+      finish: message.refusal ? 'refusal' : choice.finish_reason,
       usage,
       provider,
       beside: beside.whole(given.map((call) => (call as { extra_content?: unknown }).extra_content)),
@@ -584,7 +584,7 @@ function assemble(
 }
 
 function stopOf(finish: unknown, calls: readonly ToolCall[]): ModelReply['stop'] {
-  if (finish === 'content_filter') return 'refusal'
+  if (finish === 'refusal' || finish === 'content_filter') return finish === 'refusal' ? finish : 'filter'
   if (finish === 'length') return 'length'
   return calls.length ? 'tools' : 'end'
 }

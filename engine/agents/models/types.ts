@@ -98,7 +98,8 @@ export interface ModelReply {
   model: string
   /** console:gateway, console, or env:<VARIABLE>. */
   keySource: string
-  stop: 'end' | 'tools' | 'length' | 'refusal'
+  /** `filter`: its provider ended it, by a filter of content. */
+  stop: 'end' | 'tools' | 'length' | 'refusal' | 'filter'
   usage: Usage
   /** US dollars; null: uncosted. */
   costUsd: number | null

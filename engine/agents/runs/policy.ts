@@ -102,12 +102,27 @@ class RunPolicy implements Policy<LoopEnd> {
       if (error instanceof ModelFault) return null
       throw error
     })
-    const most = asked ? toolsMaxOf(asked.kind) : tools.length
+    if (asked) await this.noteLeftOut(asked, before)
+  }
+
+  /** A fallback that answered may have been told of fewer than the model that is asked first. */
+  private async tellLeftOutBy({ provider, kind, fallbackFor }: StoredReply): Promise<void> {
+    if (fallbackFor) await this.noteLeftOut({ provider, kind }, 0)
+  }
+
+  private async noteLeftOut(
+    { provider, kind }: { provider: string; kind: string },
+    before: number,
+  ): Promise<void> {
+    const { tools } = this.tape
+    const most = toolsMaxOf(kind)
     const out = tools.slice(Math.max(most, before)).map(({ name }) => name)
     if (out.length === 0) return
     const named =
       out.length > NAMED ? `${out.slice(0, NAMED).join(', ')} and ${out.length - NAMED} more` : out.join(', ')
-    const text = `${named} left out: a request to ${asked?.provider} names ${most} tools at most, and there are ${tools.length}; list those that the agent needs under tools`
+    const text = `${named} left out: a request to ${provider} names ${most} tools at most, and there are ${tools.length}; list those that the agent needs under tools`
+    // Said once, however often a fallback answers.
+    if (this.tape.steps.some((step) => step.kind === 'note' && step.data.text === text)) return
     await this.write('note', { text })
   }
 
@@ -167,15 +182,16 @@ class RunPolicy implements Policy<LoopEnd> {
     return null
   }
 
-  stopped(why: 'refused' | 'cut'): RunEnd {
+  stopped(why: 'cut' | { refused: string }): RunEnd {
     const { cuts, lastText: note } = this.tape
-    if (why === 'refused') return { event: 'fail', reason: 'the model refused to answer', note }
+    if (why !== 'cut') return { event: 'fail', reason: why.refused, note }
     const reason = `its reply was cut off ${cuts} times, the last time at ${this.lastRoom} tokens; ask for less in its prompt, or choose a model that may write more`
     return { event: 'fail', reason, note }
   }
 
   /** In their order; those that only read, side by side. */
-  async answerCalls([call]: readonly ToolCall[]): Promise<LoopEnd | null> {
+  async answerCalls([call]: readonly ToolCall[], reply: StoredReply): Promise<LoopEnd | null> {
+    await this.tellLeftOutBy(reply)
     if (call!.cut) await this.write('refused', { call: call!, reason: this.cutReason(call!) })
     else if (isConclude(call!)) return await this.conclude(call!)
     else await this.answering.answerNext()

@@ -103,9 +103,12 @@ function making(db: Database) {
     projectsOf: db
       .prepare<[string], string>('SELECT project FROM run_projects WHERE run_id = ? ORDER BY project')
       .pluck(),
-    /** One that waits for the same: a wake more is told to it. */
+    /**
+     * One that waits for the same: a wake more is told to it. By the index of those that wait: of an entity that is
+     * looked at again and again all runs that ever were would be read, at each firing.
+     */
     waiting: db.prepare<[string, string, string], RunRow>(
-      `SELECT * FROM runs WHERE state = 'queued' AND agent = ? AND label = ? AND entity = ? AND practice = 0
+      `SELECT * FROM runs INDEXED BY runs_waiting WHERE state = 'queued' AND agent = ? AND label = ? AND entity = ? AND practice = 0
          AND woken_by IN ('trigger', 'schedule') ORDER BY seq LIMIT 1`,
     ),
     /** It keeps its incident, whatever else it answers now. */
@@ -193,8 +196,10 @@ function spending(db: Database) {
         `WITH made AS (SELECT coalesce(max(created_at), 0) AS at FROM agents WHERE name = @agent AND state <> 'deleted')
          SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage, made
              WHERE surface = 'agent' AND agent = @agent AND model_usage.at >= made.at)
-           + (SELECT coalesce(sum(reserved_usd + assumed_usd), 0) FROM runs, made
-             WHERE agent = @agent AND (reserved_usd > 0 OR assumed_usd > 0) AND made_at >= made.at)`,
+           + (SELECT coalesce(sum(reserved_usd), 0) FROM runs, made
+             WHERE agent = @agent AND reserved_usd > 0 AND made_at >= made.at)
+           + (SELECT coalesce(sum(assumed_usd), 0) FROM runs, made
+             WHERE agent = @agent AND assumed_usd > 0 AND made_at >= made.at)`,
       )
       .pluck(),
     /** Of it what calls under way hold: it is given back but for what they cost. */
@@ -317,7 +322,9 @@ function incidents(db: Database) {
     byEvent: db.prepare<[string], RunRow>('SELECT * FROM runs WHERE event_id = ?'),
     isBusy: db
       .prepare<[string, string, string], number>(
-        "SELECT count(*) FROM runs WHERE agent = ? AND label = ? AND entity = ? AND practice = 0 AND state IN ('queued', 'running', 'parked')",
+        // As `waiting`.
+        `SELECT count(*) FROM runs INDEXED BY runs_open WHERE state IN ('queued', 'running', 'parked')
+           AND agent = ? AND label = ? AND entity = ? AND practice = 0`,
       )
       .pluck(),
   }

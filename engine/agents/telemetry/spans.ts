@@ -391,6 +391,7 @@ const FINISH_REASONS = {
   tools: 'tool_calls',
   length: 'length',
   refusal: 'content_filter',
+  filter: 'content_filter',
 } as const
 
 function messageOf(message: ModelMessage): Message {

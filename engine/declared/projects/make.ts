@@ -65,7 +65,7 @@ export function stageCustom(
 function refuseOwned(kind: PartKind, name: string, { name: owner }: ProjectDoc): never {
   const way =
     kind === 'skill'
-      ? `POST /api/projects/{id}/skills/${name}/use`
+      ? `POST /api/projects/{id}/skills/${name}/use, or svc skills use`
       : 'PUT /api/projects/{id} with it among the objects'
   return fail(
     'invalid',

@@ -123,7 +123,11 @@ export function normaliseProject(edit: Edit, id: string, given: Doc): Doc {
       { field: unknown },
     )
   const now = edit.get('project', id)
-  if (!now) fail('not_found', `no project has the id or name ${id}; projects are made by POST /api/projects`)
+  if (!now)
+    fail(
+      'not_found',
+      `no project has the id or name ${id}; projects are made by POST /api/projects, or svc projects create`,
+    )
   const doc: Partial<ProjectDoc> = documentOf('project', given)
   if (doc.template !== undefined && doc.template !== now.template)
     fail('invalid', `template must stay ${now.template}`, { field: 'template' })

@@ -70,7 +70,8 @@ export function demoCalls({ declared, catalog, settlePoll, ctx }: DemoParts): De
   const events = eventRemoval(store, ctx.index, ctx.dictionary)
   const { demoStatus } = demoReads(declared)
   const required = (): DemoState =>
-    readDemo(settings) ?? fail('not_found', 'the demo is not loaded; load it with POST /api/demo')
+    readDemo(settings) ??
+    fail('not_found', 'the demo is not loaded; load it with POST /api/demo, or svc demo start')
 
   /** What is declared, and that it is a demo: all or nothing. */
   function declare(by: WriteBy, now: number): DemoState {

@@ -168,8 +168,8 @@ class PlanPolicy implements Policy<PlanEnd> {
     )
   }
 
-  stopped(why: 'refused' | 'cut'): PlanEnd {
-    if (why === 'refused') return new ModelFault('refused', 'the model refused to write a plan')
+  stopped(why: 'cut' | { refused: string }): PlanEnd {
+    if (why !== 'cut') return new ModelFault('refused', why.refused)
     return new ModelFault(
       'malformed',
       'the plan was longer than the model may write at once; narrow the goal, or choose a model that may write more',

@@ -146,7 +146,9 @@ function openWriting(
   checkpointer?: Checkpointer,
 ): Omit<OpenStore, 'loss'> {
   const db = connect(file)
+  let from = 0
   try {
+    from = versionOf(db)
     format(db)
     db.pragma('journal_mode = WAL')
     db.pragma('synchronous = FULL')
@@ -154,7 +156,7 @@ function openWriting(
     // Before anything can fail, for closing the file deletes the log.
     foldLog(db, file)
     secure(db)
-    const upgraded = upgrade(db, file)
+    const upgraded = upgrade(db, file, from)
     checkAfterUncleanStop(db)
     const incarnation = newIncarnation(db, file, () => foldLog(db, file))
     chmodSync(file, 0o600)
@@ -176,9 +178,29 @@ function openWriting(
       close: () => closeWriting(db, file, lock, count),
     }
   } catch (error) {
+    const fault = asStartError(error, file)
+    const told = fault instanceof StartError ? tellUpgrade(fault, from, versionOf(db)) : fault
     db.close()
-    throw asStartError(error, file)
+    throw told
   }
+}
+
+/**
+ * What is to be known beside the reason where a start ends for want of room, and was to upgrade the file.
+ * @param from schema of the file before the start @param now its schema now
+ */
+export function tellUpgrade(
+  fault: StartError,
+  from: number,
+  now: number,
+  newest = newestSchema(),
+): StartError {
+  if (fault.exitCode !== 74 || from === 0 || from >= newest) return fault
+  const told =
+    now === from
+      ? `An upgrade from schema ${from} to ${newest} was to be made, and none of it is: the svc before opens the file as it did`
+      : `An upgrade from schema ${from} to ${newest} is under way: the file is at ${now}, and the next start goes on from there. The svc before does not open it any more; to go back to it, restore a backup made before the upgrade`
+  return new StartError(`${fault.message}. ${told}`, fault.exitCode)
 }
 
 /** Without waiting for readers; a volume without room for it leaves the log as it is. */
@@ -317,23 +339,26 @@ export function migrate(db: Database, migrations?: Migration[]): number {
 }
 
 /** @returns what was done to a file of an older version, in a sentence; null: it is new, or of this version */
-function upgrade(db: Database, file: string): string | null {
-  const version = () => db.pragma('user_version', { simple: true }) as number
-  const [from, begun] = [version(), systemClock.now()]
+function upgrade(db: Database, file: string, from: number): string | null {
+  const begun = systemClock.now()
   if (migrate(db) === 0 || from === 0) return null
   const seconds = ((systemClock.now() - begun) / 1_000).toFixed(1)
-  return `${file} was brought from schema ${from} to ${version()} in ${seconds} s; to go back to the svc before, restore a backup made before the upgrade`
+  return `${file} was brought from schema ${from} to ${versionOf(db)} in ${seconds} s; to go back to the svc before, restore a backup made before the upgrade`
 }
 
+const versionOf = (db: Database): number => db.pragma('user_version', { simple: true }) as number
+
+const newestSchema = (): number => readMigrations().at(-1)?.version ?? 0
+
 /** That a newer version made the file, for a sentence that begins with its name; null: this version can read it. */
-export function newerFault(db: Database, newest = readMigrations().at(-1)?.version ?? 0): string | null {
-  const version = db.pragma('user_version', { simple: true }) as number
+export function newerFault(db: Database, newest = newestSchema()): string | null {
+  const version = versionOf(db)
   return version > newest ? `was made by a newer svc (schema ${version}; this one knows ${newest})` : null
 }
 
 function migrateFrom(db: Database, migrations: readonly Migration[], isWhole: boolean): number {
   const applicationId = db.pragma('application_id', { simple: true }) as number
-  const version = db.pragma('user_version', { simple: true }) as number
+  const version = versionOf(db)
   const tables = db
     .prepare("SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'")
     .pluck()

@@ -94,7 +94,7 @@ describe('a joined entity', () => {
     await expect(engine.renameJoinedEntity('backend', 'web', BY)).rejects.toThrow(/web/)
     await expect(engine.renameJoinedEntity('backend', 'a b', BY)).rejects.toThrow(/name of an entity must be/)
     await expect(engine.updateJoinedEntity('backend', { name: 'other', ...API }, BY)).rejects.toThrow(
-      'name must equal the name in the path; for another name POST /api/entities/joined/backend/rename',
+      'name must equal the name in the path; for another name POST /api/entities/joined/backend/rename, or svc entities rename',
     )
     await engine.undoChangeSet(renamed.change_set!, false, BY)
     expect(await engine.getJoinedEntity('api')).toMatchObject({ name: 'api', ...API })

@@ -17,6 +17,11 @@ const CASES: [name: string, fault: Fault, place: Place | null][] = FAULTS.flatMa
 )
 
 describe.each<Wire>(['providera', 'compatible'])('%s', (wire) => {
+  // Chat completions tell a filter of their provider's from a model that refuses.
+  const refusal =
+    wire === 'providera'
+      ? 'providera: the model refused to answer (m1'
+      : 'a content filter ended the reply of m1'
   let world: FaultWorld
   beforeAll(async () => {
     world = await openFaultWorld({ wire })
@@ -39,7 +44,7 @@ describe.each<Wire>(['providera', 'compatible'])('%s', (wire) => {
     if (fault.comes === 'final' || fault.comes === 'refusal') {
       expect(run).toMatchObject({
         status: 'failed',
-        error: expect.stringContaining(fault.says ?? 'the model refused to answer'),
+        error: expect.stringContaining(fault.says ?? refusal),
       })
       return
     }
@@ -58,7 +63,7 @@ describe.each<Wire>(['providera', 'compatible'])('%s', (wire) => {
     if (fault.comes === 'final' || fault.comes === 'refusal') {
       expect(end).toMatchObject({
         type: 'error',
-        detail: expect.stringContaining(fault.says ?? 'the model refused to answer'),
+        detail: expect.stringContaining(fault.says ?? refusal),
       })
       return
     }
@@ -84,7 +89,7 @@ describe.each<Wire>(['providera', 'compatible'])('%s', (wire) => {
     if (fault.comes === 'final' || fault.comes === 'refusal') {
       expect(planning).toMatchObject({
         state: 'failed',
-        error: expect.stringContaining(fault.says ?? 'the model refused'),
+        error: expect.stringContaining(fault.says ?? refusal),
       })
       return
     }

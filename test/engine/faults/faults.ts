@@ -90,7 +90,7 @@ export const FAULTS: Fault[] = [
     name: 'a prompt that is too long, with nothing to shorten',
     comes: 'final',
     reply: status(400, { error: 'prompt is too long: 213462 tokens > 200000 maximum' }),
-    says: 'too long',
+    says: 'shorten the prompt, give it fewer tools and skills, or choose a model that takes more',
   },
   {
     name: 'a page instead of a reply',

@@ -88,4 +88,24 @@ describe('a snooze', () => {
     expect(world.pending).toBeGreaterThan(pending)
     expect(await claim()).toMatchObject([{ deliveryId: id, tries: 2 }])
   })
+
+  it('aside, it is told when the next is due, and at once while what is looked at is refused', async () => {
+    const { world, claim, id } = await failing()
+    const { engine, clock } = world
+    expect([await claim(), await engine.nextDelivery()]).toEqual([[], T0 + MINUTE])
+    for (const wait of [MINUTE, 2_000]) {
+      world.pass(wait)
+      await world.post({ service: 'checkout' })
+    }
+    // It came due since the last look.
+    expect(await engine.nextDelivery()).toBe(T0 + MINUTE)
+    expect(await claim()).toMatchObject([{ deliveryId: id }])
+    const gone = { status: 410, reason: 'HTTP 410', at: clock.at, ms: 1 }
+    await engine.settleDelivery(id, { event: 'gone', ...gone })
+    for (let waiting = 2; waiting > 0; waiting--)
+      expect([await claim(), await engine.nextDelivery()]).toEqual([[], clock.at])
+    expect([await claim(), await engine.nextDelivery()]).toEqual([[], null])
+    const { deliveries } = await engine.listDeliveries({ limit: 5 })
+    expect(deliveries.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed'])
+  })
 })

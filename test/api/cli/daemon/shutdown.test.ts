@@ -20,6 +20,7 @@ describe('stopping', () => {
       {
         log: pino({ level: 'silent' }),
         exit: (code) => void steps.push(`exit ${code}`),
+        giveUp: (code) => void steps.push(`give up ${code}`),
         after: (ms, fn) => void timers.push({ ms, fn }),
         monotonicMs: () => clock.now,
       },
@@ -39,7 +40,7 @@ describe('stopping', () => {
     expect(timers.map((timer) => timer.ms)).toEqual([10_000, 5_000])
     timers[1]!.fn()
     timers[0]!.fn()
-    expect(steps).toEqual(['refuse', 'cut', 'exit 1'])
+    expect(steps).toEqual(['refuse', 'cut', 'give up 1'])
   })
 
   it('exits at once on a second signal', async () => {

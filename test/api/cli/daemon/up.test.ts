@@ -119,6 +119,14 @@ describe('svc up', () => {
     await expectClean(daemon, 'SIGTERM')
   })
 
+  it('ends with 0 by a signal that comes before it listens', async () => {
+    const { child, output } = launch(['up', '--port', '0'], { SVC_UNKNOWN: '1' })
+    running.push({ child, output, url: '' })
+    while (!output().includes('SVC_UNKNOWN')) await once(child.stdout!, 'data')
+    child.kill('SIGTERM')
+    expect(await once(child, 'close')).toEqual([0, null])
+  })
+
   it('takes syslog where SVC_SYSLOG_PORT says, and stores before it ends what it has read', async () => {
     const daemon = await started([], { SVC_SYSLOG_PORT: '0' })
     const place = /syslog at 127\.0\.0\.1:(\d+), TCP and UDP\n/

@@ -10,23 +10,27 @@ const tools = Array.from({ length: 140 }, (_, i) => ({
   annotations: { readOnlyHint: true },
 }))
 
-async function ran(wire: 'providera' | 'compatible', listed?: string) {
-  const world = await openRunWorld({ wire })
+async function ran(wire: 'providera' | 'compatible', listed?: string, fallbackWire?: 'compatible') {
+  const world = await openRunWorld({ wire, ...(fallbackWire ? { fallbackWire } : {}) })
   onTestFinished(() => world.close())
   const { agent, models, post, settled, run, engine } = world
   await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
   await engine.createMcpServer({ name: 'desk', url: (await server(tools)).url }, BY)
   const rows = ['*', ...(listed ? [listed] : [])].map((tool) => ({ server: 'desk', tool }))
   await agent({ name: 'first-look', trigger: 't', model: 'm1', mcp_servers: ['desk'], tools: rows })
+  // The account of the first is empty: the fallback is asked at once, and reads before it concludes.
+  if (fallbackWire) models.reply('m2', [{ calls: [{ name: 'stats', arguments: {} }] }, conclude()])
   models.reply('m1', ({ body }) =>
-    wire === 'compatible' && body.tools.length > 128
-      ? { status: 400, error: "Invalid 'tools': array too long. Expected an array with maximum length 128" }
-      : conclude(),
+    fallbackWire
+      ? { status: 400, error: 'Your credit balance is too low' }
+      : wire === 'compatible' && body.tools.length > 128
+        ? { status: 400, error: "Invalid 'tools': array too long. Expected an array with maximum length 128" }
+        : conclude(),
   )
   await post(error)
   const [done] = await settled()
   const detail = await run(done!.id)
-  const { body } = models.requests.find(({ model }) => model === 'm1')!
+  const { body } = models.requests.find(({ model }) => model === (fallbackWire ? 'm2' : 'm1'))!
   const names: string[] = body.tools.map((tool: { name?: string; function?: { name: string } }) =>
     tool.function ? tool.function.name : tool.name,
   )
@@ -51,4 +55,15 @@ it('are all told in a format that takes them', async () => {
   expect(status).toBe('succeeded')
   expect(names).toContain('desk__look_139')
   expect(notes).toEqual([])
+})
+
+it('are left out of what a fallback is asked in such a format, and the run says so once', async () => {
+  const { status, notes, names } = await ran('providera', undefined, 'compatible')
+  expect(status).toBe('succeeded')
+  expect(names).toHaveLength(128)
+  expect(notes).toEqual([
+    expect.stringMatching(
+      / more left out: a request to gateway names 128 tools at most, and there are \d+; /,
+    ),
+  ])
 })

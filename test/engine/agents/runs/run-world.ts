@@ -41,6 +41,8 @@ export async function openRunWorld(
     provider?: boolean
     /** Format of the provider: that of provider A unless said. */
     wire?: 'providera' | 'compatible'
+    /** Format of a second provider, `gateway` or `providera`, on which the model m2 answers where m1 cannot; absent: there is none. */
+    fallbackWire?: 'providera' | 'compatible'
     /** Goes on with the scripted server of an earlier world. */
     scripted?: ScriptedModels
     /** Called before and after each write of the runner; what it throws is a crash. */
@@ -55,6 +57,7 @@ export async function openRunWorld(
     prices = true,
     provider: hasProvider = true,
     wire = 'providera',
+    fallbackWire,
     fault,
     scripted: given,
     finished,
@@ -67,6 +70,10 @@ export async function openRunWorld(
   const egress = createEgress({ allowPrivate: false, timers: time })
   const errors: Error[] = []
   const provider = { ...providerAt(models, wire), models: ['m1'], defaultModel: 'm1' }
+  const fallback = fallbackWire && {
+    ...providerAt(models, fallbackWire),
+    ...{ models: ['m2'], defaultModel: 'm2' },
+  }
   const idle: (() => void)[] = []
   const engine = world.engine
   const faulty =
@@ -95,8 +102,9 @@ export async function openRunWorld(
     models: createModels({
       keepModels: async () => {},
       config: async () => ({
-        providers: hasProvider ? [provider] : [],
+        providers: hasProvider ? [provider, ...(fallback ? [fallback] : [])] : [],
         defaultProvider: hasProvider ? provider.id : null,
+        ...(fallback ? { fallback: { provider: fallback.id, model: 'm2' } } : {}),
         prices: prices ? withOwnPrices([{ prefix: 'm', ...PRICE }]) : [],
       }),
       http: modelFetch(egress),

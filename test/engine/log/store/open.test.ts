@@ -15,7 +15,13 @@ import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StartError } from '../../../../engine/errors.ts'
 import { backupDatabase, restoreDatabase } from '../../../../engine/log/store/backup.ts'
-import { migrate, openReading, openStore, readMigrations } from '../../../../engine/log/store/open.ts'
+import {
+  migrate,
+  openReading,
+  openStore,
+  readMigrations,
+  tellUpgrade,
+} from '../../../../engine/log/store/open.ts'
 
 import { addSource, event, openHarness, T0 } from './store-harness.ts'
 
@@ -66,6 +72,29 @@ describe('opening the store', () => {
     const made = openStore(join(folder, 'new.db'), T0)
     expect(made.upgraded).toBeNull()
     made.close()
+  })
+
+  it('says of an upgrade that ran out of room how far the file is, and the next start goes on', () => {
+    const all = readMigrations()
+    const older = new BetterSqlite3(file)
+    migrate(older, all.slice(0, -2))
+    older.close()
+    const [from, , to] = all.slice(-3).map(({ version }) => version)
+    symlinkSync('/dev/full', `${file}.incarnation.new`)
+    const full = startError(() => openStore(file, T0))
+    expect(full.exitCode).toBe(74)
+    expect(full.message).toContain(
+      `is full; free some space, then start again. What was acknowledged is there. An upgrade from schema ${from} to ${to} is under way: the file is at ${to}, and the next start goes on from there. The svc before does not open it any more`,
+    )
+    rmSync(`${file}.incarnation.new`)
+    openStore(file, T0).close()
+
+    const fault = new StartError('it is full', 74)
+    expect(tellUpgrade(fault, 38, 38, 40).message).toBe(
+      'it is full. An upgrade from schema 38 to 40 was to be made, and none of it is: the svc before opens the file as it did',
+    )
+    expect(tellUpgrade(fault, 40, 40, 40)).toBe(fault)
+    expect(tellUpgrade(new StartError('another program', 78), 3, 3, 40).message).toBe('another program')
   })
 
   it('refuses a second daemon on the same data, by another path too, naming the first one', () => {
