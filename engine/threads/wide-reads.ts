@@ -94,10 +94,11 @@ export class WideReads {
   private turns = 0
   private stopped = false
 
-  /** @param open begins the thread; its calls are answered once it can. */
+  /** @param open begins the thread; its calls are answered once it can. @param onRead told of each, with when it is over */
   constructor(
     private readonly open: () => Thread,
     private readonly timers: Timers,
+    private readonly onRead: (read: Promise<unknown>) => void = () => {},
   ) {}
 
   /**
@@ -125,7 +126,7 @@ export class WideReads {
       this.waiting.push(job)
       this.next()
     })
-    keepRoomFor(read)
+    this.onRead(read)
     return read
   }
 
@@ -324,20 +325,24 @@ export function startReading(parts: {
   const open = (events: ThreadEvents, niceness: number, heap = THREAD_HEAP) =>
     new EngineThread(entry, { role: 'reader', niceness, ...options }, events, [], heap)
   const thread = open(events, SHORT_NICENESS)
-  const wide: WideReads = new WideReads(() => {
-    const onFatal = (error: Error) => {
-      events.onFault('wide reads', error.stack ?? error.message)
-      wide.lost()
-    }
-    const begun = open({ ...events, onFatal }, WIDE_NICENESS, WIDE_HEAP)
-    begun.send({ t: 'open' })
-    return {
-      ready: begun.ready,
-      call: (method, args, told) => begun.call(method, args, told),
-      end: () => begun.end(),
-      worked: () => begun.worked(),
-    }
-  }, timers)
+  const wide: WideReads = new WideReads(
+    () => {
+      const onFatal = (error: Error) => {
+        events.onFault('wide reads', error.stack ?? error.message)
+        wide.lost()
+      }
+      const begun = open({ ...events, onFatal }, WIDE_NICENESS, WIDE_HEAP)
+      begun.send({ t: 'open' })
+      return {
+        ready: begun.ready,
+        call: (method, args, told) => begun.call(method, args, told),
+        end: () => begun.end(),
+        worked: () => begun.worked(),
+      }
+    },
+    timers,
+    keepRoomFor,
+  )
   return {
     thread,
     short: (method, args) => thread.call(method, args),

@@ -1,6 +1,6 @@
 import { cachedDataVersionTag } from 'node:v8'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { EngineThread, growthFor, limitHeaps } from '../../../engine/threads/protocol.ts'
+import { EngineThread, growthFor, keepRoomFor, limitHeaps } from '../../../engine/threads/protocol.ts'
 import { WideReads } from '../../../engine/threads/wide-reads.ts'
 
 it('keeps heaps tight while the process is large, and does not waver about the bound', () => {
@@ -42,6 +42,7 @@ it('gives that room until the read has ended, refused or not', async () => {
       end: async () => {},
     }),
     { after: () => () => {} },
+    keepRoomFor,
   )
   const first = wide.run('export', [], { by: 'a' })
   const second = wide.run('export', [], { by: 'b' })
