@@ -12,10 +12,10 @@ import type { Segment } from '../log/store/segments.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { labelsNamed } from '../log/timeline/fit.ts'
 import { eventId, presentRow } from '../log/timeline/present.ts'
-import { DAY_MS, dollarsSql, iso, isoOrNull, levelNamed } from '../model/units.ts'
+import { DAY_MS, dollarsSql, iso, isoOrNull, levelNamed, type Severity } from '../model/units.ts'
 import { connectorOf } from '../sources/connectors/index.ts'
 import { presentIncidents } from './present.ts'
-import { countsOf, type IncidentRow, idOf, type Severity } from './steps.ts'
+import { countsOf, type IncidentRow, idOf } from './steps.ts'
 
 /** Home without what other rooms add to it. */
 export type HomeOfIncidents = Omit<Home, 'demo' | 'proposals_open' | 'caller'>

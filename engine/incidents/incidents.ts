@@ -8,6 +8,7 @@ import { snapshotsOf } from '../log/steps.ts'
 import type { Appender } from '../log/store/append.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
+import { rankOf, severityOfRank } from '../model/units.ts'
 import { triggerQueries } from '../triggers/queries.ts'
 import {
   createFiringIncidents,
@@ -31,8 +32,6 @@ import {
   idOf,
   incidentQueries,
   QUIET_MS,
-  rankOf,
-  severityOfRank,
   takes,
 } from './steps.ts'
 

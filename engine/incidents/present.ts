@@ -13,7 +13,7 @@ import { fail } from '../errors.ts'
 import { firstSnapshot } from '../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
 import { eventId } from '../log/timeline/present.ts'
-import { dollarsSql, iso, isoOrNull } from '../model/units.ts'
+import { dollarsSql, iso, isoOrNull, rankOf, severityOfRank } from '../model/units.ts'
 import { type FiringRow, firstEvents } from '../triggers/queries.ts'
 import {
   type ActivityRow,
@@ -30,10 +30,8 @@ import {
   incidentsOfFinding,
   NOBODY,
   QUIET_MS,
-  rankOf,
   saveIncident,
   severityOfFiring,
-  severityOfRank,
 } from './steps.ts'
 
 /** Events of a firing among which its severity is looked for. */

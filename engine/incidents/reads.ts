@@ -15,20 +15,12 @@ import type { Snapshot } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { parseInstant } from '../log/timeline/plan.ts'
-import { DAY_MS, iso } from '../model/units.ts'
+import { DAY_MS, iso, rankOf, severityOfRank } from '../model/units.ts'
 import { deliveriesOfIncident, presentDelivery } from '../outbox/rows.ts'
 import { type FiringRow, presentFiring, requireNamed } from '../triggers/queries.ts'
 import { type HomeOfIncidents, homeOf } from './home.ts'
 import { handledOf, parseIncidentId, presentActivity, presentIncidents } from './present.ts'
-import {
-  type ActivityRow,
-  countsOf,
-  type IncidentRow,
-  idOf,
-  incidentQueries,
-  rankOf,
-  severityOfRank,
-} from './steps.ts'
+import { type ActivityRow, countsOf, type IncidentRow, idOf, incidentQueries } from './steps.ts'
 
 export interface IncidentFilter {
   state?: Incident['state'] | 'active' | 'all' | undefined

@@ -5,19 +5,14 @@
 import { lifecycles } from '../../machines/index.ts'
 import { type Snapshot, step } from '../../machines/step.ts'
 import { ownField } from '../../schemas/fields-of.ts'
-import type {
-  Incident,
-  IncidentActivity,
-  IncidentCounts,
-  IncidentsBulk,
-  TriggerSpec,
-} from '../../schemas/types.ts'
+import type { IncidentActivity, IncidentCounts, IncidentsBulk, TriggerSpec } from '../../schemas/types.ts'
 import { severityOf } from '../documents/trigger.ts'
 import { lookup } from '../log/ingest/json-project.ts'
 import { acceptedBy, carryOut, type Executors, move } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { presentRow } from '../log/timeline/present.ts'
+import { rankOf, type Severity, severityNamed, severityOfRank } from '../model/units.ts'
 
 /** Who acts, and how that is known. */
 export interface IncidentWho {
@@ -36,7 +31,7 @@ export interface IncidentAct {
   assignee?: string | null | undefined
   /** Of snooze, ISO 8601: until when; null or absent: until it changes. */
   until?: string | null | undefined
-  severity?: Incident['severity'] | undefined
+  severity?: Severity | undefined
   /** Of a note. */
   text?: string | undefined
 }
@@ -468,47 +463,15 @@ export function countsOf(db: Database, project: string | null): IncidentCounts {
 
 /* How bad an incident is: the severity of its trigger, or the one a field of what tripped it says. */
 
-export type Severity = Incident['severity']
-
 /** Events as they can be read in the transaction that stores them. */
 export interface EventsAtHand extends Pick<ReadContext, 'rows' | 'dictionary' | 'names'> {
   /** Puts those where they are read that wait to be written in one statement. */
   settle(): void
 }
 
-/** From the lowest, which is 1. */
-const RANKS: readonly Severity[] = ['info', 'warning', 'critical']
 /** Events of a firing whose field is looked at, the newest. */
 const LOOKED_AT = 20
 const PAYLOAD = 'payload.'
-
-/** What senders call them, in small letters. */
-const WORDS: Readonly<Record<string, Severity>> = Object.fromEntries(
-  Object.entries({
-    critical:
-      'critical crit fatal error err page high major urgent severe disaster blocker emergency emerg alert panic',
-    warning: 'warning warn medium moderate average minor ticket',
-    // Alerts that only show that alerting works have the severity none.
-    info: 'info information informational low notice debug trace none',
-  } satisfies Record<Severity, string>).flatMap(([severity, words]) =>
-    words.split(' ').map((word) => [word, severity as Severity]),
-  ),
-)
-/** Grades, such as P1, SEV-2 and S3. */
-const GRADE = /^(?:p|s|sev|severity|priority)[-_ ]?([0-5])$/
-const OF_GRADES: readonly Severity[] = ['critical', 'critical', 'warning', 'warning', 'info', 'info']
-
-/** 3 is critical, 1 info. */
-export const rankOf = (severity: Severity): number => RANKS.indexOf(severity) + 1
-export const severityOfRank = (rank: number): Severity => RANKS[rank - 1]!
-
-/** The severity a word says; undefined where it says none. */
-function severityNamed(word: unknown): Severity | undefined {
-  if (typeof word !== 'string' && typeof word !== 'number') return undefined
-  const name = String(word).trim().toLowerCase()
-  const grade = GRADE.exec(name)?.[1]
-  return grade === undefined ? ownField(WORDS, name) : OF_GRADES[Number(grade)]
-}
 
 /**
  * The severity of a firing: the highest that the field says of its newest events, else that of the trigger.

@@ -1,8 +1,9 @@
 /**
- * Durations: a number and one of s, m, h, d, such as 5s, 15m, 1.5h, 7d (SPEC.md, Sources and labels 1). Levels of logs, US
- * dollars and instants, too.
+ * Durations: a number and one of s, m, h, d, such as 5s, 15m, 1.5h, 7d (SPEC.md, Sources and labels 1). Levels of logs,
+ * severities, US dollars and instants, too.
  */
 import { ownField } from '../../schemas/fields-of.ts'
+import type { Incident } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -79,6 +80,37 @@ export function levelSpellings(word: string): string[] {
   const words = Object.keys(ALIASES).filter((alias) => ALIASES[alias] === level)
   const written = words.flatMap((one) => [one, one.toLowerCase(), one[0] + one.slice(1).toLowerCase()])
   return [...new Set([word, ...written])]
+}
+
+/* How severe what alerts and triggers tell is. */
+
+export type Severity = Incident['severity']
+
+/** From the lowest, which is 1. */
+const RANKS: readonly Severity[] = ['info', 'warning', 'critical']
+
+/** What senders call them, in small letters. Alerts that only show that alerting works have the severity none. */
+const SEVERITIES: Readonly<Record<Severity, string>> = {
+  critical:
+    ' critical crit fatal error err page high major urgent severe disaster blocker emergency emerg alert panic ',
+  warning: ' warning warn medium moderate average minor ticket ',
+  info: ' info information informational low notice debug trace none ',
+}
+/** Grades, such as P1, SEV-2 and S3. */
+const GRADE = /^(?:p|s|sev|severity|priority)[-_ ]?([0-5])$/
+const OF_GRADES: readonly Severity[] = ['critical', 'critical', 'warning', 'warning', 'info', 'info']
+
+/** 3 is critical, 1 info. */
+export const rankOf = (severity: Severity): number => RANKS.indexOf(severity) + 1
+export const severityOfRank = (rank: number): Severity => RANKS[rank - 1]!
+
+/** The severity a word says; undefined where it says none. */
+export function severityNamed(word: unknown): Severity | undefined {
+  if (typeof word !== 'string' && typeof word !== 'number') return undefined
+  const name = String(word).trim().toLowerCase()
+  const grade = GRADE.exec(name)?.[1]
+  if (grade !== undefined) return OF_GRADES[Number(grade)]
+  return /^[a-z]+$/.test(name) ? RANKS.find((one) => SEVERITIES[one].includes(` ${name} `)) : undefined
 }
 
 /*

@@ -4,16 +4,10 @@
  * the thread as due, in the same transaction; the follower posts what it lacks, and writes down that it is there.
  */
 import type { Clock } from '../clock.ts'
-import {
-  type ActivityRow,
-  actsTaken,
-  type IncidentRow,
-  idOf,
-  incidentQueries,
-  severityOfRank,
-} from '../incidents/steps.ts'
+import { type ActivityRow, actsTaken, type IncidentRow, idOf, incidentQueries } from '../incidents/steps.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
 import { slackChannelOf } from '../model/credentials.ts'
+import { severityOfRank } from '../model/units.ts'
 import type { SlackPlace, SlackPlaced } from '../outbox/send-slack.ts'
 import {
   digestOf,

@@ -6,6 +6,7 @@ import { SOURCE_LABEL } from '../log/store/labels.ts'
 import { firstPositions } from '../log/store/scan.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { unpackIds } from '../model/ids.ts'
+import { rankOf } from '../model/units.ts'
 import { seenOf, type TriggerQueries } from './queries.ts'
 import type { History, HistoryQuery, Ledger, NoteFilter, Verdict } from './types.ts'
 
@@ -127,6 +128,10 @@ export class Notes {
 export function createLedger(queries: TriggerQueries): Ledger {
   return {
     lastFired: (triggerId, key) => queries.lastFired.get(triggerId, key) ?? null,
+    lastRank: (triggerId, key) => {
+      const severity = queries.lastSeverity.get(triggerId, key) ?? null
+      return severity && rankOf(severity)
+    },
     firedSince: (triggerId, after) => queries.firedSince.all(triggerId, after),
     open: (triggerId) => {
       const row = queries.open.get(triggerId)
@@ -166,6 +171,8 @@ export function createLedger(queries: TriggerQueries): Ledger {
 export function ledgerAsOf(queries: TriggerQueries, at: number, eventId: number): Ledger {
   return {
     lastFired: (triggerId, key) => queries.lastFiredBefore.get(triggerId, key, at, eventId) ?? null,
+    // What fired in spite of a cooldown is recorded; nothing that is worked out anew did.
+    lastRank: () => null,
     firedSince: (triggerId, after) => queries.firedSince.all(triggerId, after).filter((fired) => fired < at),
     open: () => null,
     active: () => [],

@@ -165,6 +165,14 @@ function firings(db: Database) {
     keysOf: db.prepare<[number, number], { key: string; events: number; first_event: number | null }>(
       'SELECT key, events, first_event FROM firing_keys WHERE firing_id = ? ORDER BY events DESC, first_event LIMIT ?',
     ),
+    /** As `lastFired`. */
+    lastSeverity: db
+      .prepare<[number, string], FiringRow['severity']>(
+        `SELECT f.severity FROM firing_keys k JOIN firings f ON f.id = k.firing_id
+         WHERE k.trigger_id = ? AND k.key = ? AND f.fired_at IS NOT NULL AND f.resolves IS NULL AND f.practice = 0
+         ORDER BY k.firing_id DESC LIMIT 1`,
+      )
+      .pluck(),
     // A resolved firing is an end: it starts no cooldown.
     lastFired: db
       .prepare<[number, string], number>(

@@ -9,7 +9,8 @@
  *   event counts in every window it falls in. It is judged in the window that ends with it and, if it
  *   came late, in those that end with later events of its key.
  * - An event older than `max_late` when it is stored is not judged and never counted.
- * - Cooldowns, pauses of storms, limits and silence go by the clock of ingest.
+ * - Cooldowns, pauses of storms, limits and silence go by the clock of ingest. What is more severe than what fired, by
+ *   `severity_field`, waits for no cooldown.
  */
 import type { TriggerSpec, WhyRecord } from '../../schemas/types.ts'
 import type { EntityRule } from '../log/entity-rules.ts'
@@ -101,6 +102,8 @@ export interface History {
 export interface Ledger {
   /** When a key last fired (also as one of several of a burst); null: never. */
   lastFired(triggerId: number, key: string): number | null
+  /** How severe that was, 3 being critical; null: it is not known. Asked of triggers with `severity_field`. */
+  lastRank(triggerId: number, key: string): number | null
   /** Times of the firings since an instant, exclusive, ascending. */
   firedSince(triggerId: number, after: number): number[]
   /** The burst that gathers or is held back. */
@@ -162,6 +165,8 @@ export interface Crossing {
   value: number | null
   /** In plain words, such as "7 events in 5m, above 5". */
   reason: string
+  /** How severe the event is by `severity_field`, 3 being critical; absent: the trigger has none, or no event met it. */
+  rank?: number
 }
 
 /** What one judgement came to, in the words of schemas/why-record.json. */

@@ -196,6 +196,7 @@ interface Burst extends Omit<OpenBurst, 'ids' | 'keys' | 'events'> {
 
 export class MemoryLedger implements Ledger {
   private readonly last = new Map<string, number>()
+  private readonly ranks = new Map<string, number>()
   private readonly times: number[] = []
   private burst: Burst | null = null
   private readonly lasting = new Map<string, ActiveKey>()
@@ -205,8 +206,9 @@ export class MemoryLedger implements Ledger {
   apply(decision: Decision): MemoryFiring | null {
     switch (decision.do) {
       case 'fire': {
-        const { key, at, value, eventIds, labels } = decision.crossing
+        const { key, at, value, eventIds, labels, rank } = decision.crossing
         this.last.set(key, at)
+        if (rank !== undefined) this.ranks.set(key, rank)
         this.times.push(at)
         this.lasting.set(key, { key, labels, since: at, lead: 0 })
         return { at, key, value, eventIds, heldBack: 0, resolved: false }
@@ -243,7 +245,10 @@ export class MemoryLedger implements Ledger {
         const { ids, keys, first, heldBack } = this.burst!
         const { at } = decision
         this.burst = null
-        for (const key of keys) this.last.set(key, at)
+        for (const key of keys) {
+          this.last.set(key, at)
+          this.ranks.delete(key)
+        }
         this.times.push(at)
         const { key, value } = first
         return { at, key, value, eventIds: [...ids], heldBack, resolved: false }
@@ -273,6 +278,10 @@ export class MemoryLedger implements Ledger {
 
   lastFired(_triggerId: number, key: string): number | null {
     return this.last.get(key) ?? null
+  }
+
+  lastRank(_triggerId: number, key: string): number | null {
+    return this.ranks.get(key) ?? null
   }
 
   firedSince(_triggerId: number, after: number): number[] {

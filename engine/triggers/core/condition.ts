@@ -10,7 +10,7 @@ import { compareDecimals } from '../../log/ingest/json.ts'
 import { compileField } from '../../log/ingest/json-project.ts'
 import { TYPE_LABEL } from '../../log/store/labels.ts'
 import { WORK_MAX } from '../../model/pattern.ts'
-import { parseDuration, spellingsOf } from '../../model/units.ts'
+import { parseDuration, rankOf, severityNamed, spellingsOf } from '../../model/units.ts'
 import {
   type History,
   type LabelLookup,
@@ -160,6 +160,8 @@ export interface Compiled {
   minCount: number
   limits: readonly Limit[]
   resolve: AggregateCondition['resolve']
+  /** How severe an event is by `severity_field`, 3 being critical; null: the trigger has none. */
+  rankOf: ((event: EventCursor) => number) | null
 }
 
 /** Whether a trigger is judged by events; one with a schedule is not. */
@@ -182,13 +184,24 @@ export function compile(definition: TriggerDefinition): Compiled {
     filters: compileFilters(spec.filters ?? []),
     steps: 'sequence' in condition ? condition.sequence.map((step) => compileFilters(step.filters)) : [],
     key: compileKey(definition),
-    readsPayload: JSON.stringify([spec.filters, condition]).includes('"payload.'),
+    readsPayload: JSON.stringify([spec.filters, condition, spec.severity_field]).includes('"payload.'),
     maxLateMs: parseDuration(spec.max_late ?? MAX_LATE_DEFAULT, 'max_late'),
     cooldownMs: cooldownOf(spec),
     gather: maxWaitMs ? { quietMs, maxWaitMs } : null,
     minCount: storm?.min_count ?? 1,
     limits: limitsOf(spec),
     resolve: 'resolve' in condition ? condition.resolve : undefined,
+    rankOf: compileRank(spec),
+  }
+}
+
+function compileRank({ severity_field: name, severity = 'warning' }: TriggerSpec): Compiled['rankOf'] {
+  if (!name) return null
+  const field = fieldOf(name)
+  const own = severity === 'none' ? 0 : rankOf(severity)
+  return (event) => {
+    const said = severityNamed(field.text(event))
+    return said === undefined ? own : rankOf(said)
   }
 }
 

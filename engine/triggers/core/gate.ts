@@ -20,9 +20,14 @@ interface Burst {
 /** What a condition says of itself when it is met. */
 export type Met = Omit<Crossing, 'eventIds'> & Pick<ConditionMet, 'evidence' | 'end'>
 
+/** When a key fired last, epoch ms, and how severe that was; null: never. */
+type Last = { at: number; rank: number } | null
+/** Nothing is more severe. */
+const MOST_SEVERE = 3
+
 export class Gate {
   private burst: Burst | null
-  private readonly last = new Map<string, number | null>()
+  private readonly last = new Map<string, Last>()
   /** Times of the firings that limits count, ascending; null: to be read. */
   private fired: number[] | null = null
   private readonly longest: number
@@ -56,10 +61,11 @@ export class Gate {
     // Who asks to wake now does not wait for the end of a burst, unless a limit holds it back.
     const wakesNow = bypass && this.burst?.state === 'gathering' && this.allowedAt(at) <= at
     if (this.burst && !wakesNow) return this.fold(this.burst, met)
-    const last = bypass ? null : this.lastFired(key)
-    if (last !== null && at < last + cooldownMs) {
-      const until = last + cooldownMs
-      const text = `${met.reason}; but it fired at ${instantWords(last)} and waits until ${instantWords(until)}`
+    const last = bypass ? null : this.lastFired(met)
+    // What is more severe than what fired does not wait for it: nobody was told of that.
+    if (last !== null && at < last.at + cooldownMs && !(met.rank !== undefined && met.rank > last.rank)) {
+      const until = last.at + cooldownMs
+      const text = `${met.reason}; but it fired at ${instantWords(last.at)} and waits until ${instantWords(until)}`
       return { do: 'note', verdict: this.verdict(met, 'cooldown', text, until) }
     }
     if (gather && !bypass) {
@@ -68,7 +74,7 @@ export class Gate {
     }
     const allowedAt = this.allowedAt(at)
     if (allowedAt > at) return this.open(met, 'held', allowedAt)
-    this.note(key, at)
+    this.note(key, { at, rank: met.rank ?? MOST_SEVERE })
     const crossing = crossingOf(met, null)
     return {
       do: 'fire',
@@ -94,7 +100,7 @@ export class Gate {
     }
     this.burst = null
     // Its rows are written once the events that come with it are judged: these wait for its cooldown, too.
-    for (const key of burst.keys) this.last.set(key, at)
+    for (const key of burst.keys) this.last.set(key, { at, rank: MOST_SEVERE })
     this.fired?.push(at)
     return { do: 'release', triggerId, at }
   }
@@ -162,15 +168,17 @@ export class Gate {
     return allowed
   }
 
-  private note(key: string, at: number): void {
-    this.last.set(key, at)
-    this.fired?.push(at)
+  private note(key: string, last: { at: number; rank: number }): void {
+    this.last.set(key, last)
+    this.fired?.push(last.at)
   }
 
-  private lastFired(key: string): number | null {
+  private lastFired({ key, rank }: Met): Last {
     let last = this.last.get(key)
     if (last === undefined) {
-      last = this.ledger.lastFired(this.triggerId, key)
+      const at = this.ledger.lastFired(this.triggerId, key)
+      const before = rank === undefined ? null : this.ledger.lastRank(this.triggerId, key)
+      last = at === null ? null : { at, rank: before ?? MOST_SEVERE }
       this.last.set(key, last)
     }
     return last

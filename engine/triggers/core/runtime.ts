@@ -131,6 +131,7 @@ export class Runtime {
           reason: outcome.reason,
           evidence: outcome.evidence,
           end: outcome.end,
+          ...(this.trigger.rankOf ? { rank: this.trigger.rankOf(event) } : {}),
         },
         event.bypass,
         notes,

@@ -18,6 +18,7 @@ const triggers: Record<string, Partial<TriggerWrite> & Pick<TriggerWrite, 'condi
     cooldown: '1s',
   },
   changed: { condition: { change_of: 'state' }, cooldown: '1s' },
+  severe: { condition: { event: 'any' }, severity_field: 'payload.grade', cooldown: '9m' },
   followed: {
     condition: {
       sequence: [
@@ -43,6 +44,7 @@ const history = fc.array(
       fc.record({
         service: fc.constantFrom('a', 'b', 'c'),
         state: fc.constantFrom('up', 'down'),
+        grade: fc.constantFrom('critical', 'warning', 'info', 'other'),
         ms: fc.integer({ min: 0, max: 100 }),
         lag: fc.oneof(fc.constantFrom(0, 1), fc.integer({ min: -8 * MINUTE, max: 8 * MINUTE })),
       }),

@@ -81,6 +81,7 @@ function decided(
   const of = (id: number) => ledgers.get(id)!
   const ledger: Ledger = {
     lastFired: (id, key) => of(id).lastFired(id, key),
+    lastRank: (id, key) => of(id).lastRank(id, key),
     firedSince: (id, after) => of(id).firedSince(id, after),
     open: (id) => of(id).open(),
     active: (id) => of(id).active(),
