@@ -97,6 +97,8 @@ test('faults stand at their field once it is left, and a save goes to the first'
   await expect(page.getByText(/min_count needs/).first()).toBeVisible()
   await expect(page.getByRole('heading', { level: 1, name: 'Add trigger' })).toBeVisible()
   // Where Home leads over alerts, it begins as where they are chosen here.
+  // A form that is left keeps what was typed: only then is it taken away.
+  await page.goto(`${daemon.url}/health`)
   await page.evaluate('localStorage.clear()')
   await page.goto(`${daemon.url}/triggers/new?source=pages`)
   await expect(page.getByRole('combobox', { name: 'Kind of condition' })).toHaveValue('any event')
