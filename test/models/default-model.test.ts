@@ -1,5 +1,7 @@
 /** Which model is used where none is named: PROVIDERB and a deployment's provider answer at once, by a rule. */
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { ProviderConfig } from '../../engine/agents/models/adapter.ts'
+import { toolsTaken } from '../../engine/agents/models/providers.ts'
 import { startMcpServer } from '../mcp/server.ts'
 import { instance } from './instance.ts'
 
@@ -176,4 +178,11 @@ it('an agent with more tools than a request to its provider may name is warned o
   ])
   const fewer = { tools: [{ server: 'desk', tool: 't7' }] }
   expect(await svc.put('/api/agents/builtin/look', fewer)).not.toHaveProperty('warnings')
+})
+
+it('nothing bounds the tools of an agent where the scripted model of the demo is the only one', () => {
+  const scripted = { id: 'demo', kind: 'scripted', name: 'demo', models: [], defaultModel: null } as never
+  const config = { providers: [scripted], defaultProvider: null } as unknown as ProviderConfig
+  expect(toolsTaken(config, {})).toBeNull()
+  expect(toolsTaken(config, { provider: 'demo' })).toMatchObject({ provider: 'demo' })
 })

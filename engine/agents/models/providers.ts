@@ -6,7 +6,7 @@
 import { didYouMean } from '../../../schemas/near-names.ts'
 import { DEMO_SETTING, firstOf, isOfOrigin, openStored, type Settings } from '../../log/settings.ts'
 import type { Secrets } from '../../net/secrets.ts'
-import { type Credential, chosenOf, type Provider, type ProviderConfig, providerOf } from './adapter.ts'
+import { type Credential, chosenOf, type Provider, type ProviderConfig } from './adapter.ts'
 import { SCRIPTED_MODEL, SCRIPTED_PROVIDER } from './scripted.ts'
 import { ModelFault, type OwnedKind, type ProviderKind, toolsMaxOf } from './types.ts'
 import { type Price, priceOf, shippedPrices, withOwnPrices } from './usage.ts'
@@ -291,9 +291,10 @@ export function toolsTaken(
   config: ProviderConfig,
   { provider = '' }: ModelsAsked,
 ): { provider: string; most: number } | null {
-  if (config.providers.length === 0) return null
-  const { id, kind } = providerOf(config, provider)
-  return { provider: id, most: toolsMaxOf(kind) }
+  const byId = (id: string | null) => config.providers.find((one) => one.id === id)
+  // The scripted model of the demo is there without being the default of anybody.
+  const asked = byId(provider) ?? byId(config.defaultProvider)
+  return asked ? { provider: asked.id, most: toolsMaxOf(asked.kind) } : null
 }
 
 /** The scripted model, where the demo is loaded. */
