@@ -527,7 +527,7 @@ const LOOK_MS = 500
 
 /**
  * What a wide read may have on top before heaps are tight: its asker waits for it, and a change of fifty triggers over a
- * million events is told in two thirds of the time (2026-11-30).
+ * million events is told in four fifths of the time (2026-11-30).
  */
 const WIDE_READ_BYTES = 150e6
 
