@@ -8,14 +8,14 @@ interface Known {
   config?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What the alerts of the chosen sources have in common; null: a source is none of alerts, or they differ. */
+/** How the alerts of the chosen sources are told apart; null: one of them sends no alerts, or they differ in that. */
 export function alertsOf(chosen: readonly string[], known: readonly Known[]): OfAlerts | null {
   const found = chosen.map((name) => {
     const source = known.find((one) => one.name === name)
     return source ? ofAlerts(source.connector, source.config) : null
   })
   const [first = null] = found
-  return found.every((one) => JSON.stringify(one) === JSON.stringify(first)) ? first : null
+  return found.every((one) => one === first) ? first : null
 }
 
 /** Whether the draft still trips on what is over, or takes all alerts as equally severe. */

@@ -44,7 +44,7 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
     if (word === undefined && context.identity.project === undefined)
       return ofAllProjects({ entity, agent, limit, cursor }, context)
     const project = await projectOf(word, context).catch((error: unknown) => {
-      // A deleted one is in no list, and what was found in it is told with its id.
+      // The list of projects has no deleted ones, but findings of a deleted project carry its id.
       if (error instanceof ToolError && word !== undefined && context.identity.project === undefined)
         return error
       throw error

@@ -37,7 +37,7 @@ export function HealthLine({
       <Group gap={6} wrap="nowrap">
         <Icon size={16} color={color} aria-hidden style={{ flexShrink: 0 }} />
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {isSaid ? <Todo {...only} /> : counted}
+          {isSaid ? <IssueText {...only} /> : counted}
         </Text>
       </Group>
       {detailed && more.length > 0 && <Issues issues={issues} />}
@@ -45,7 +45,7 @@ export function HealthLine({
   )
 }
 
-function Todo({ message, view, fix }: ProjectHealth['issues'][number]) {
+function IssueText({ message, view, fix }: ProjectHealth['issues'][number]) {
   return (
     <>
       {message}.{' '}
@@ -67,7 +67,7 @@ function Issues({ issues }: { issues: ProjectHealth['issues'] }) {
       <List size="sm" mt={4}>
         {shown.map((issue) => (
           <List.Item key={issue.message}>
-            <Todo {...issue} />
+            <IssueText {...issue} />
           </List.Item>
         ))}
       </List>

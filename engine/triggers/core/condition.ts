@@ -6,6 +6,7 @@
 import { RE2JS } from 're2js'
 import type { AggregateCondition, Condition, Filter, TriggerSpec, WhyRecord } from '../../../schemas/types.ts'
 import { filterWords } from '../../../schemas/words.ts'
+import { severityOf } from '../../documents/trigger.ts'
 import { compareDecimals } from '../../log/ingest/json.ts'
 import { compileField } from '../../log/ingest/json-project.ts'
 import { TYPE_LABEL } from '../../log/store/labels.ts'
@@ -195,9 +196,10 @@ export function compile(definition: TriggerDefinition): Compiled {
   }
 }
 
-function compileRank({ severity_field: name, severity = 'warning' }: TriggerSpec): Compiled['rankOf'] {
-  if (!name) return null
-  const field = fieldOf(name)
+function compileRank(spec: TriggerSpec): Compiled['rankOf'] {
+  if (!spec.severity_field) return null
+  const field = fieldOf(spec.severity_field)
+  const severity = severityOf(spec)
   const own = severity === 'none' ? 0 : rankOf(severity)
   return (event) => {
     const said = severityNamed(field.text(event))

@@ -177,7 +177,9 @@ export class Gate {
     let last = this.last.get(key)
     if (last === undefined) {
       const at = this.ledger.lastFired(this.triggerId, key)
-      const before = rank === undefined ? null : this.ledger.lastRank(this.triggerId, key)
+      // A burst is of many events, and all that comes after it waits.
+      const isKnown = rank !== undefined && !this.trigger.gather
+      const before = isKnown ? this.ledger.lastRank(this.triggerId, key) : null
       last = at === null ? null : { at, rank: before ?? MOST_SEVERE }
       this.last.set(key, last)
     }

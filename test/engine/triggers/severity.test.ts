@@ -44,6 +44,23 @@ describe('a trigger with severity_field', () => {
     expect(await world.firings('plain')).toHaveLength(1)
   })
 
+  it('waits after a burst that was gathered, also after a restart', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-severity-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const dataFile = join(folder, 'svc.db')
+    const first = await openWorld({ dataFile })
+    await first.trigger({ ...EACH, storm: { quiet: '30s' } })
+    await first.post([alert('info'), alert('info')])
+    first.pass(MINUTE)
+    await first.post(alert('critical'))
+    await first.engine.close()
+    const world = await openWorld({ dataFile, clock: first.clock })
+    await world.post(alert('critical'))
+    world.pass(MINUTE)
+    expect((await told(world)).map(([, severity]) => severity)).toEqual(['info'])
+    await world.engine.close()
+  })
+
   it('knows after a restart how severe what fired was', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-severity-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
