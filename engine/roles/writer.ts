@@ -466,7 +466,7 @@ function writerOwn(
   return {
     bootReport: async () => ({
       ...booted,
-      done: [...(store.upgraded ? [store.upgraded] : []), ...booted.done],
+      done: [...store.done, ...booted.done],
       failed: [...(store.loss ? [store.loss] : []), ...booted.failed],
       warned: [sealed.look().sentence, held.stored.otherDefault()].filter((sentence) => sentence !== null),
     }),

@@ -12,7 +12,7 @@ import { labelStart, NEW_LABEL, type PackedEvents, rawOf, textBytesOf } from '..
 import type { Database } from './handle.ts'
 import { type Dictionary, LabelCounts, SEGMENT_SIZE, segmentOf } from './labels.ts'
 import { bumpSegmentsVersion, encodeTimes } from './segments.ts'
-import { BlockBuilder, BlockStore, type OpenSegment, type SortedPostings, type Tail } from './tail.ts'
+import { BlockBuilder, BlockStore, labelIdsOf, OpenSegment, type SortedPostings, type Tail } from './tail.ts'
 
 /** Events of one body stored in this transaction, under ids that follow one another. */
 export interface AppendedBatch {
@@ -316,8 +316,8 @@ class Sealer {
   private sealing: Sealing | null = null
   /** The segment whose row this transaction has written. */
   private published: number | null = null
-  private readonly blocks: BlockStore
-  private readonly counts: LabelCounts
+  readonly blocks: BlockStore
+  readonly counts: LabelCounts
   private readonly insertSegment: Statement<[number, number, number, number, number, Uint8Array]>
 
   constructor(
@@ -342,22 +342,7 @@ class Sealer {
     this.sealing ??= this.begin()
     if (!this.sealing) return
     const { segment, postings: sorted } = this.sealing
-    const builder = new BlockBuilder()
-    const changes = new Map<number, { n: number; last: number }>()
-    let next = placeAfter(sorted.ids, this.blocks.lastLabel(segment.seg))
-    const target = next + postings
-    while (next < sorted.ids.length) {
-      const place = next++
-      const labelId = sorted.ids[place]!
-      const offsets = segment.present(sorted.offsets.subarray(sorted.starts[place], sorted.starts[place + 1]))
-      if (offsets.length === 0) continue
-      changes.set(labelId, { n: offsets.length, last: segment.ingestedAt[offsets.at(-1)!]! })
-      if (!builder.add(labelId, offsets)) continue
-      this.blocks.insert(segment.seg, labelId, builder.take())
-      if (next >= target) break
-    }
-    if (!builder.isEmpty) this.blocks.insert(segment.seg, builder.lastLabel, builder.take())
-    this.counts.add(changes)
+    const next = writePostings(this, segment, sorted, postings)
     if (next === sorted.ids.length) this.publish(segment)
   }
 
@@ -401,6 +386,35 @@ class Sealer {
   }
 }
 
+/**
+ * Writes at least `postings` postings of a segment, up to the end of a block, from the first that is not written; and
+ * counts them. @returns the place in `sorted` where it ended
+ */
+function writePostings(
+  { blocks, counts }: { blocks: BlockStore; counts: LabelCounts },
+  segment: OpenSegment,
+  sorted: SortedPostings,
+  postings: number,
+): number {
+  const builder = new BlockBuilder()
+  const changes = new Map<number, { n: number; last: number }>()
+  let next = placeAfter(sorted.ids, blocks.lastLabel(segment.seg))
+  const target = next + postings
+  while (next < sorted.ids.length) {
+    const place = next++
+    const labelId = sorted.ids[place]!
+    const offsets = segment.present(sorted.offsets.subarray(sorted.starts[place], sorted.starts[place + 1]))
+    if (offsets.length === 0) continue
+    changes.set(labelId, { n: offsets.length, last: segment.ingestedAt[offsets.at(-1)!]! })
+    if (!builder.add(labelId, offsets)) continue
+    blocks.insert(segment.seg, labelId, builder.take())
+    if (next >= target) break
+  }
+  if (!builder.isEmpty) blocks.insert(segment.seg, builder.lastLabel, builder.take())
+  counts.add(changes)
+  return next
+}
+
 /** Place of the first of the ascending ids that is larger than `id`. */
 function placeAfter(ids: Uint32Array, id: number): number {
   let low = 0
@@ -416,4 +430,93 @@ function placeAfter(ids: Uint32Array, id: number): number {
 /** Ids a segment spans: [first, last]. */
 export function spanOf(seg: number): [number, number] {
   return [seg * SEGMENT_SIZE, seg * SEGMENT_SIZE + SEGMENT_SIZE - 1]
+}
+
+/*
+ * Labels that are stored twice. Until 2026-12-01 a daemon that was started again before its file had keys of labels took
+ * each label of before that start for new once it had written the first ones: events of then were missing where the
+ * label was read, and the next keys could not be written, which ended the daemon.
+ */
+
+interface LabelledRow {
+  id: number
+  ts: number
+  ingestedAt: number
+  ids: Uint32Array
+}
+
+/**
+ * Joins labels that are stored twice: events of both have the first. For the writing connection, before anything is
+ * read of the file. Each segment by a transaction of its own, and the labels last: a start that is cut off goes on.
+ * @returns how many labels were stored twice
+ */
+export function joinDoubledLabels(db: Database): number {
+  const pairs = db
+    .prepare(
+      `SELECT l.id, k.id FROM labels l JOIN label_keys k ON k.name = l.name AND k.value = l.value
+       WHERE l.id > (SELECT through FROM labels_keyed)`,
+    )
+    .raw()
+    .all() as [second: number, first: number][]
+  if (pairs.length === 0) return 0
+  const firstOf = new Map(pairs)
+  for (const seg of segmentsSince(db, Math.min(...firstOf.keys()))) {
+    db.transaction(() => joinInSegment(db, seg, firstOf)).immediate()
+    db.pragma('wal_checkpoint(PASSIVE)')
+  }
+  const remove = db.prepare('DELETE FROM labels WHERE id = ?')
+  db.transaction(() => {
+    for (const second of firstOf.keys()) remove.run(second)
+    bumpSegmentsVersion(db)
+  }).immediate()
+  return pairs.length
+}
+
+/** Segments whose events may have a label of this id, or a later one; the last of them grow or wait to be sealed. */
+function segmentsSince(db: Database, labelId: number): number[] {
+  const number = (sql: string, ...values: number[]) =>
+    db
+      .prepare(sql)
+      .pluck()
+      .get(...values) as number | null
+  const growing = (number('SELECT max(seg) FROM segs') ?? -1) + 1
+  const from = Math.min(
+    growing,
+    number('SELECT min(seg) FROM post WHERE last_label >= ?', labelId) ?? growing,
+  )
+  const to = segmentOf(number('SELECT max(id) FROM events') ?? 0)
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n)
+}
+
+function joinInSegment(db: Database, seg: number, firstOf: ReadonlyMap<number, number>): void {
+  const rows = readLabels(db, seg)
+  const update = db.prepare('UPDATE events SET labels = ?, entity = ? WHERE id = ?')
+  const entityOf = db.prepare('SELECT entity FROM events WHERE id = ?').pluck()
+  const changed = rows.filter(({ ids }) => ids.some((id) => firstOf.has(id)))
+  for (const row of changed) {
+    row.ids = row.ids.map((id) => firstOf.get(id) ?? id)
+    const entity = entityOf.get(row.id) as number | null
+    update.run(Buffer.from(row.ids.buffer), entity && (firstOf.get(entity) ?? entity), row.id)
+  }
+  if (changed.length > 0) writePostingsAnew(db, seg, rows)
+}
+
+function readLabels(db: Database, seg: number): LabelledRow[] {
+  const rows = db
+    .prepare('SELECT id, ts, ingested_at, labels FROM events WHERE id BETWEEN ? AND ? ORDER BY id')
+    .raw()
+    .all(...spanOf(seg)) as [id: number, ts: number, ingestedAt: number, labels: Buffer][]
+  return rows.map(([id, ts, ingestedAt, labels]) => ({ id, ts, ingestedAt, ids: labelIdsOf(labels) }))
+}
+
+/** Of a segment that is sealed; the postings of another are dropped alone, since sealing writes them. */
+function writePostingsAnew(db: Database, seg: number, rows: readonly LabelledRow[]): void {
+  const blocks = new BlockStore(db, true)
+  const counts = new LabelCounts(db, true)
+  const before = blocks.dropSome(seg, Number.POSITIVE_INFINITY) ?? new Map<number, number>()
+  counts.add(new Map([...before].map(([id, n]) => [id, { n: -n, last: 0 }])))
+  if (db.prepare('SELECT 1 FROM segs WHERE seg = ? AND dropping = 0').get(seg) === undefined) return
+  const segment = new OpenSegment(seg)
+  for (const { id, ts, ingestedAt, ids } of rows) segment.add(id, ts, ingestedAt, ids, 0, ids.length)
+  writePostings({ blocks, counts }, segment, segment.sorted(), Number.POSITIVE_INFINITY)
 }

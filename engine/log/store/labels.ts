@@ -19,7 +19,7 @@ export class Dictionary {
   private readonly ids = new LabelIds()
   private readonly newLabels: NewLabels
   private labels = new Map<number, Label>()
-  /** Whether all labels are at hand, so that one that is not is new. */
+  /** Whether all labels were made here, so that one that was never at hand is new. */
   private readonly beganEmpty: boolean
   private readonly selectId: Statement<[string, string], number>
   private readonly selectLabel: Statement<[number], Label>
@@ -39,7 +39,7 @@ export class Dictionary {
       )
       .pluck() as Statement<[string], string>
     this.insert = writable ? db.prepare('INSERT INTO labels (name, value) VALUES (?, ?)') : null
-    this.beganEmpty = writable && db.prepare('SELECT through FROM labels_keyed').pluck().get() === 0
+    this.beganEmpty = writable && db.prepare('SELECT EXISTS (SELECT 1 FROM labels)').pluck().get() === 0
     this.newLabels = new NewLabels(db, writable)
   }
 

@@ -18,8 +18,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { countWords } from '../../../schemas/plain-words.ts'
 import { systemClock } from '../../clock.ts'
 import { StartError } from '../../errors.ts'
+import { joinDoubledLabels } from './append.ts'
 import { type Checkpointer, Checkpoints, foldLog, guardLoss, readWitness, Witness } from './checkpoints.ts'
 import { type Database, isBusy, type Statement, type StoreHandle, survivableDiskFault } from './handle.ts'
 import {
@@ -46,8 +48,8 @@ export interface OpenStore extends StoreHandle {
   file: string | null
   /** What is missing and was accepted, in a sentence; null: nothing is. */
   loss: string | null
-  /** What was done to a file of an older version, in a sentence; null: it is new, or of this one. */
-  upgraded: string | null
+  /** What was done to a file of an older version, or to mend what one had left, a sentence each. */
+  done: string[]
   /** Copies the log into the data file and empties it, where nobody reads or copies it: its room is free again. */
   foldLog(): void
   /** Whether the file can be written at this moment; nobody is waited for. */
@@ -100,7 +102,7 @@ function openInMemory(state: WriterState): OpenStore {
     empty = db.serialize()
   }
   return {
-    ...{ db, file: null, loss: null, upgraded: null },
+    ...{ db, file: null, loss: null, done: [] },
     ...transactions(db, {
       begin: () => {},
       beforeCommit: () => {},
@@ -156,14 +158,15 @@ function openWriting(
     // Before anything can fail, for closing the file deletes the log.
     foldLog(db, file)
     secure(db)
-    const upgraded = upgrade(db, file, from)
+    const upgrade = upgradeFile(db, file, from)
     checkAfterUncleanStop(db)
+    const done = [upgrade, tellJoined(file, joinDoubledLabels(db))].filter((one) => one !== null)
     const incarnation = newIncarnation(db, file, () => foldLog(db, file))
     chmodSync(file, 0o600)
     const checkpoints = new Checkpoints(db, file, checkpointer ?? null)
     const count = new CommitCount(db, file, incarnation)
     return {
-      ...{ db, file, upgraded },
+      ...{ db, file, done },
       ...transactions(db, {
         begin: () => count.begin(),
         beforeCommit: () => count.beforeCommit(),
@@ -339,12 +342,17 @@ export function migrate(db: Database, migrations?: Migration[]): number {
 }
 
 /** @returns what was done to a file of an older version, in a sentence; null: it is new, or of this version */
-function upgrade(db: Database, file: string, from: number): string | null {
+function upgradeFile(db: Database, file: string, from: number): string | null {
   const begun = systemClock.now()
   if (migrate(db) === 0 || from === 0) return null
   const seconds = ((systemClock.now() - begun) / 1_000).toFixed(1)
   return `${file} was brought from schema ${from} to ${versionOf(db)} in ${seconds} s; to go back to the svc before, restore a backup made before the upgrade`
 }
+
+const tellJoined = (file: string, labels: number): string | null =>
+  labels === 0
+    ? null
+    : `${file} had ${countWords(labels, 'label')} stored twice, and reads of them missed events; they are joined, and nothing is missing`
 
 const versionOf = (db: Database): number => db.pragma('user_version', { simple: true }) as number
 

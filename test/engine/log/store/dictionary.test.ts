@@ -69,6 +69,27 @@ describe('labels', () => {
     again.store.close()
   })
 
+  it('of before a start are stored once, also where the first keys are written after it', () => {
+    const before = open()
+    let id = 0
+    before.commit(() => {
+      id = before.dictionary.intern('service', 'cart')
+    })
+    before.store.close()
+
+    const { store, dictionary, commit, value } = open()
+    commit(() => {
+      for (let n = 0; n < KEYED_AT; n++) dictionary.intern('order', orderOf(n))
+    })
+    expect(value('SELECT through FROM labels_keyed')).toBeGreaterThan(KEYED_AT)
+    commit(() => expect(dictionary.intern('service', 'cart')).toBe(id))
+    commit(() => {
+      for (let n = 0; n < 2 * KEYED_AT; n++) dictionary.intern('order', orderOf(n))
+    })
+    expect(value('SELECT count(*) FROM labels')).toBe(2 * KEYED_AT + 1)
+    store.close()
+  })
+
   it('of a transaction that failed are not there, and their ids are used again', () => {
     const { store, dictionary, commit, value } = open()
     commit(() => dictionary.intern('env', 'prod'))

@@ -62,15 +62,15 @@ describe('opening the store', () => {
     older.close()
     const [from, to] = all.slice(-2).map(({ version }) => version)
     for (const said of [
-      expect.stringContaining(`svc.db was brought from schema ${from} to ${to} in `),
-      null,
+      [expect.stringContaining(`svc.db was brought from schema ${from} to ${to} in `)],
+      [],
     ]) {
       const store = openStore(file, T0)
-      expect(store.upgraded).toEqual(said)
+      expect(store.done).toEqual(said)
       store.close()
     }
     const made = openStore(join(folder, 'new.db'), T0)
-    expect(made.upgraded).toBeNull()
+    expect(made.done).toEqual([])
     made.close()
   })
 
