@@ -1,5 +1,5 @@
 /**
- * The long forms: `npm run chaos` (500 kills), `npm run chaos -- 50`, and `-- declared`, `-- firings`, `-- runs`;
+ * The long forms: `npm run chaos` (500 kills), `npm run chaos -- 50`, and `-- declared`, `-- firings`, `-- runs`, `-- restarts`;
  * `-- tests` for the tests of which `npm test` does a part, with all their kills, faults, states of the disk and random runs;
  * `-- mixed 60` for seconds of mixed load, and `-- --node 22,24,26` for it and the tests under each Node.
  */
@@ -14,6 +14,7 @@ import { runFiringKills } from './firings.ts'
 import { runKills } from './kill.ts'
 import { runMixedLoad } from './mixed.ts'
 import { runUnderNodes } from './nodes.ts'
+import { runRestarts } from './restarts.ts'
 import { runAgentKills } from './runs.ts'
 import { seed } from './scale.ts'
 
@@ -27,6 +28,7 @@ const forms: Record<string, () => Promise<boolean>> = {
   firings: () => killAtWork('firings', runFiringKills),
   tests: runLongTests,
   runs: () => killAtWork('runs', runAgentKills),
+  restarts: () => killAtWork('restarts', runRestarts, 25),
 }
 const [, , form] = process.argv
 if (form !== undefined && !forms[form] && !/^\d+$/.test(form)) {
@@ -38,14 +40,15 @@ if (form !== undefined && !forms[form] && !/^\d+$/.test(form)) {
 const ok = await (forms[form ?? ''] ?? killWriters)()
 process.exit(ok ? 0 : 1)
 
-/** A hundred kills; everything in the report that is a list must be empty. */
+/** So many kills; everything in the report that is a list must be empty. */
 async function killAtWork(
   name: string,
   kill: (folder: string, kills: number, seed: number) => Promise<object>,
+  kills = 100,
 ): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), `svc-${name}-`))
-  console.log(`100 kills, CHAOS_SEED=${seed}, data in ${folder}`)
-  const report = await kill(folder, 100, seed)
+  console.log(`${kills} ${name === 'restarts' ? 'restarts' : 'kills'}, CHAOS_SEED=${seed}, data in ${folder}`)
+  const report = await kill(folder, kills, seed)
   const faults = Object.values(report).flatMap((value) => (Array.isArray(value) ? value : []))
   console.log(report)
   if (faults.length === 0) rmSync(folder, { recursive: true, force: true })

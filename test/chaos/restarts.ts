@@ -1,0 +1,160 @@
+/**
+ * Restarts the daemon, killed or stopped, while its file grows past every size at which the store changes its ways:
+ * labels that get keys, segments that are sealed, values that are forgotten. After each start, and before each end, what
+ * reads, lists and counts say is compared with a model. Run by `npm run chaos -- restarts`.
+ */
+import { random } from '../engine/log/store/store-harness.ts'
+import { type Daemon, startDaemon } from './daemon.ts'
+
+export interface RestartReport {
+  restarts: number
+  events: number
+  /** Different values of the label with the most. */
+  orders: number
+  /** What was not as the model has it: must be empty. */
+  wrong: string[]
+}
+
+/** Of the first daemon: fewer labels than get keys, so that those of before a start meet the first keys. */
+const FIRST_EVENTS = 3_000
+const MOST_EVENTS = 60_000
+const MOST_AT_ONCE = 1_500
+const WINDOW = '2d'
+/** More than are wrong by one cause. */
+const WRONG_MAX = 20
+
+const LABELS = [
+  { name: 'service', field: 'service', primary: true },
+  { name: 'order', field: 'order' },
+  { name: 'host', field: 'host' },
+]
+
+/** What was acknowledged, counted by each label. */
+class Model {
+  events = 0
+  orders = 0
+  readonly counts = {
+    service: new Map<string, number>(),
+    order: new Map<string, number>(),
+    host: new Map<string, number>(),
+  }
+
+  constructor(private readonly next: () => number) {}
+
+  below(n: number): number {
+    return Math.floor(this.next() * n)
+  }
+
+  /** @param fresh share of events of a new order */
+  make(fresh: number): { service: string; order: string; host: string } {
+    const isNew = this.orders === 0 || this.next() < fresh
+    const order = `order-${isNew ? this.orders++ : this.below(this.orders)}`
+    return { service: `service-${Math.floor(this.next() ** 2 * 20)}`, order, host: `host-${this.below(300)}` }
+  }
+
+  count(event: Readonly<Record<keyof Model['counts'], string>>): void {
+    this.events++
+    for (const [label, counts] of Object.entries(this.counts)) {
+      const value = event[label as keyof Model['counts']]
+      counts.set(value, (counts.get(value) ?? 0) + 1)
+    }
+  }
+
+  some(label: keyof Model['counts'], n: number): [value: string, events: number][] {
+    const all = [...this.counts[label]]
+    return Array.from({ length: n }, () => all[this.below(all.length)]!)
+  }
+}
+
+/** @param restarts how many. @param seed of the events and of how each daemon ends */
+export async function runRestarts(dataDir: string, restarts: number, seed: number): Promise<RestartReport> {
+  const next = random(seed)
+  const model = new Model(next)
+  const wrong: string[] = []
+  let daemon = await startDaemon(dataDir)
+  const source = { name: 'load', connector: 'webhook', config: { labels: LABELS, event_type_field: 'host' } }
+  const { ingest_key } = await ask<{ ingest_key: string }>(daemon, '/api/sources', source)
+  for (let n = 1; n <= restarts && wrong.length < WRONG_MAX; n++) {
+    await send(daemon, ingest_key, model, n === 1 ? FIRST_EVENTS : 1_000 + model.below(MOST_EVENTS))
+    wrong.push(...(await compare(daemon, model)).map((what) => `before restart ${n}: ${what}`))
+    if (next() < 0.5) await daemon.kill()
+    else await daemon.stop()
+    daemon = await startDaemon(dataDir)
+    wrong.push(...(await compare(daemon, model)).map((what) => `after restart ${n}: ${what}`))
+  }
+  await daemon.stop()
+  return { restarts, events: model.events, orders: model.orders, wrong }
+}
+
+async function ask<T>(daemon: Daemon, path: string, body?: object): Promise<T> {
+  const answer = await fetch(daemon.url + path, {
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    headers: { 'content-type': 'application/json' },
+  })
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
+  return (await answer.json()) as T
+}
+
+async function send(daemon: Daemon, key: string, model: Model, events: number): Promise<void> {
+  const fresh = model.below(3) === 0 ? 0.02 : 0.6
+  for (let sent = 0; sent < events; ) {
+    const size = Math.min(events - sent, 1 + model.below(MOST_AT_ONCE))
+    const batch = Array.from({ length: size }, () => model.make(fresh))
+    const answer = await fetch(`${daemon.url}/ingest/${key}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: batch.map((one) => JSON.stringify(one)).join('\n'),
+    })
+    if (answer.status !== 202) throw new Error(`ingest answered ${answer.status}: ${await answer.text()}`)
+    for (const one of batch) model.count(one)
+    sent += size
+    // A reader that looks now and then follows what is new in parts.
+    if (model.below(20) === 0) await countRead(daemon, { selector: { order: model.some('order', 1)[0]![0] } })
+  }
+}
+
+/** @returns what is not as the model has it, a sentence each */
+async function compare(daemon: Daemon, model: Model): Promise<string[]> {
+  const wrong: string[] = []
+  const hold = (what: string, found: number | undefined, expected: number | undefined) => {
+    if (found !== expected) wrong.push(`${what} has ${found} events, not ${expected}`)
+  }
+  const first = ['order-0', 'order-1'].map((order): [string, number] => [
+    order,
+    model.counts.order.get(order) ?? 0,
+  ])
+  for (const [order, n] of [...first, ...model.some('order', 25)])
+    hold(`a read of ${order}`, await countRead(daemon, { selector: { order } }), n)
+  for (const [host, n] of model.some('host', 3)) {
+    hold(`a read of ${host}`, await countRead(daemon, { selector: { host } }), n)
+    hold(`a read of the type ${host}`, await countRead(daemon, { sources: ['load'], event_types: [host] }), n)
+  }
+  const { rows } = await ask<{ rows: { value: string; now: number }[] }>(daemon, '/api/stats', {
+    by: 'service',
+    window: WINDOW,
+  })
+  for (const [service, n] of model.counts.service)
+    hold(`${service} in stats`, rows.find(({ value }) => value === service)?.now, n)
+  const { labels } = await ask<{ labels: { label: string; values: { value: string; events: number }[] }[] }>(
+    daemon,
+    '/api/entities?limit=50',
+  )
+  const listed = labels.find(({ label }) => label === 'service')?.values ?? []
+  for (const [service, n] of model.counts.service)
+    hold(`${service} in the list of entities`, listed.find(({ value }) => value === service)?.events, n)
+  return wrong
+}
+
+/** How many events a read gives over all of its pages. */
+async function countRead(daemon: Daemon, request: object): Promise<number> {
+  let n = 0
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page: { rows: unknown[]; next_cursor?: string | null } = await ask(daemon, '/read', {
+      ...{ ...request, window: WINDOW, limit: 1_000 },
+      ...(cursor && { cursor }),
+    })
+    n += page.rows.length
+    cursor = page.next_cursor ?? null
+  }
+  return n
+}
