@@ -171,6 +171,8 @@ function parseYaml(text: string): Parsed<unknown> {
     // Its own options: without them the library answers a repeated text from a cache.
     return load()(text, {})
   } catch (error) {
+    const own = withoutOthers(text)
+    if (own !== text) return parseYaml(own)
     const line = (error as { mark?: { line?: number } }).mark?.line
     // Lines are counted from 0 and from the first line of dashes. What is not closed is noticed past the last one.
     const last = text.split('\n').findIndex((one, i) => i > 0 && one.trimEnd() === '---')
@@ -180,6 +182,27 @@ function parseYaml(text: string): Parsed<unknown> {
     )
   }
 }
+
+/**
+ * Other keys are ignored, also where their values are no YAML, such as `argument-hint: [file] [format]`, which other programs
+ * write and read. A field is a line that begins with its key, and those until the next.
+ * @returns the file with empty lines in their place, so that lines are counted as they are written
+ */
+function withoutOthers(text: string): string {
+  const lines = text.split('\n')
+  const end = lines.findIndex((line, i) => i > 0 && line.trimEnd() === '---')
+  let isOwn = true
+  return lines
+    .map((line, i) => {
+      if (i === 0 || i >= end) return line
+      const [, key] = /^(["']?[\w.-]+["']?)[ \t]*:(?=\s|$)/.exec(line) ?? []
+      if (key !== undefined) isOwn = OWN_KEYS.test(key)
+      return isOwn ? line : ''
+    })
+    .join('\n')
+}
+
+const OWN_KEYS = /^(["']?)(name|description)\1$/
 
 /** A text with a colon and a space is the usual fault: YAML takes it for another field. */
 function hintOf(text: string): string {

@@ -312,6 +312,29 @@ describe('the rules of a skill, in the characters and bytes of the specification
     expect(await svc.ok('POST', of(shop, '/upload'), text, markdown)).toMatchObject(made)
   })
 
+  it.each([
+    ['two lists, as commands of coding agents have', 'argument-hint: [file] [format]'],
+    ['a colon', 'note: a: b'],
+    ['a mark that begins nothing', 'author: @me'],
+    ['a quote that is not closed, over lines', 'say: "a\n  b\n- c'],
+    ['a key that is there twice', 'tag: a\ntag: b'],
+    ['a mark of another key', 'allowed-tools: *'],
+  ])('ignore other keys of a file, also where their value is no YAML: %s', async (_case, other) => {
+    const front = `${other}\nname: a\n${other.replaceAll(/^(?=\w)/gm, 'x-')}\ndescription: >-\n  one\n  two`
+    const made = { name: 'a', description: 'one two', body: '# Look', created: true }
+    expect(await svc.upload(of(shop, '/upload'), file(front))).toMatchObject(made)
+  })
+
+  it('name the line of what cannot be read below a key that is ignored', async () => {
+    const front = 'hint: [a] [b]\n  more\nname: a\ndescription: Use: x'
+    expect(
+      await svc.refused('POST', of(shop, '/upload'), file(front), { 'content-type': 'text/markdown' }),
+    ).toEqual([
+      400,
+      'the front matter is not valid YAML, line 5; put the description in quotes, as it has a colon followed by a space',
+    ])
+  })
+
   it('take lines of dashes with spaces after them, as none of the body', async () => {
     const text = file('name: a\ndescription: b').replaceAll('---\n', '---  \n')
     expect(await svc.upload(of(shop, '/upload'), text)).toMatchObject({ description: 'b', body: '# Look' })
