@@ -198,7 +198,11 @@ export class Mirror {
     files: readonly PulledFile[],
     { author, committer, atMs, message }: NewCommit,
   ): Promise<string> {
-    const listed = await this.run({ args: ['ls-tree', '-r', '-z', '--full-tree', parent] })
+    const changed = new Set(files.map(({ path }) => path))
+    const listed = await this.run({
+      args: ['ls-tree', '-r', '-z', '--full-tree', parent],
+      keeps: (line) => changed.has(line.slice(line.indexOf('\t') + 1)),
+    })
     const modes = new Map(
       listed
         .toString('utf8')
@@ -270,7 +274,10 @@ export class Mirror {
 
   private async list(commit: string, path: string): Promise<TreeFile[]> {
     const where = path === '' ? [] : ['--', `:(literal)${path}`]
-    const told = await this.run({ args: ['ls-tree', '-r', '-l', '-z', '--full-tree', commit, ...where] })
+    const told = await this.run({
+      args: ['ls-tree', '-r', '-l', '-z', '--full-tree', commit, ...where],
+      keeps: (line) => /\.ya?ml$/.test(line) || line.endsWith(`\t${path}`),
+    })
     return told
       .toString('utf8')
       .split('\0')

@@ -218,7 +218,7 @@ async function importInto(
     if (Array.isArray(conflicts)) throw conflictsError(file, (conflicts as MergeConflict[]).map(placed))
     if (answer.status === 409 && plan) throw otherPlan(plan as ChangePlan, answer.text)
     if (Array.isArray(problems)) throw problemsError(file, (problems as CatalogProblem[]).map(placed))
-    throw client.refusal(answer)
+    throw client.refusal(answer, calls.importCatalog)
   }
   if (flags.json) return printJson(io, answer.text)
   const { change_set, ingest_keys = [] } = answer.read()
