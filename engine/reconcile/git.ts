@@ -110,10 +110,12 @@ export const shownOf = (of: Repository): CatalogRepository => ({
   links: linksOf(of.address),
 })
 
-/** Where the hosts that are known by their name show files and commits: GitHub and GitLab, also where they are run by oneself. */
+/** Where the hosts that are known by their name show files and commits, also where they are run by oneself. */
 const HOSTS: readonly [name: RegExp, commit: string, line: string][] = [
   [/(^|\.)github(\.|$)/, '/commit/COMMIT', '/blob/COMMIT/PATH#LLINE'],
   [/(^|\.)gitlab(\.|$)/, '/-/commit/COMMIT', '/-/blob/COMMIT/PATH#LLINE'],
+  [/^bitbucket\.org$/, '/commits/COMMIT', '/src/COMMIT/PATH#lines-LINE'],
+  [/^codeberg\.org$|(^|\.)(gitea|forgejo)(\.|$)/, '/commit/COMMIT', '/src/commit/COMMIT/PATH#LLINE'],
 ]
 
 /** Addresses for people of what is at a repository; null: its host is none that is known. */

@@ -64,6 +64,8 @@ describe('the address of a repository', () => {
       'https://gitlab.acme.com:8443/ops/shop/catalog.git',
       'https://gitlab.acme.com:8443/ops/shop/catalog/-/blob/COMMIT/PATH#LLINE',
     ],
+    ['git@bitbucket.org:acme/catalog.git', 'https://bitbucket.org/acme/catalog/src/COMMIT/PATH#lines-LINE'],
+    ['https://codeberg.org/acme/catalog', 'https://codeberg.org/acme/catalog/src/commit/COMMIT/PATH#LLINE'],
   ])('of a host that is known, %s, has pages for people', (address, line) =>
     expect(linksOf(address)?.line).toBe(line),
   )
