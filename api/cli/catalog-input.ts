@@ -64,7 +64,7 @@ export async function readInput(io: Io, paths: readonly string[], flags: InputFl
   finishPulls(io, paths)
   const [path = '.', ...more] = paths
   if (more.length === 0 && flags.env === undefined && (path === STANDARD || !isFolder(path))) {
-    const yaml = await readText(io, path)
+    const yaml = await readCatalog(io, path, flags)
     refuseLarge(path, yaml)
     if (!needsComposing(yaml)) return oneFile(path, yaml, flags)
   }
@@ -147,7 +147,7 @@ export async function composeInput(io: Io, paths: readonly string[], flags: Inpu
 export async function givenTexts(
   io: Io,
   paths: readonly string[],
-  { env, name }: InputFlags,
+  { env, name, allowEmpty }: InputFlags,
 ): Promise<ComposeInput> {
   finishPulls(io, paths)
   const given = paths.length ? paths : ['.']
@@ -155,13 +155,27 @@ export async function givenTexts(
   for (const path of given) {
     const root =
       path === STANDARD
-        ? { name: 'catalog', files: [{ path: STANDARD, text: await readText(io, STANDARD) }] }
+        ? {
+            name: 'catalog',
+            files: [{ path: STANDARD, text: await readCatalog(io, STANDARD, { allowEmpty }) }],
+          }
         : unreadable(() => rootOf(path))
     roots.push(name === undefined ? root : { ...root, name })
   }
   const isFile = env !== undefined && /[/\\]|\.ya?ml$/i.test(env)
   const overlays: CatalogText[] = isFile ? unreadable(() => readPath(env)) : []
   return { roots, read: readIncluded, environment: isFile ? null : (env ?? null), overlays }
+}
+
+/** @throws CliError 65; 66 where nothing comes on standard input, as of a program that failed */
+async function readCatalog(io: Io, path: string, { allowEmpty }: InputFlags): Promise<string> {
+  const text = await readText(io, path)
+  if (path === STANDARD && text.trim() === '' && !allowEmpty)
+    throw new CliError(
+      'standard input is empty: did the program that writes the catalog fail? A catalog without parts is {}',
+      EXIT.input,
+    )
+  return text
 }
 
 function unreadable<T>(read: () => T): T {

@@ -14,6 +14,25 @@ import { escapeLine, type Io } from './terminal.ts'
 
 /** The address does not answer as svc does: another program listens there, or a proxy sends its own page. */
 const NOT_OURS = 'the answer is not one of svc'
+/** What a page that is none of svc means by its status, and what to do. */
+const PAGES: Readonly<Record<number, string>> = {
+  404: `${NOT_OURS}: is the address whole, with the path that a proxy has for svc? It is --svcd, or SVCD_URL`,
+  413: `a proxy in front of svc takes no body as large as this one: raise its bound, such as client_max_body_size of nginx`,
+  502: 'a proxy in front of svc has no answer of the daemon: does it run?',
+  503: 'a proxy in front of svc has no answer of the daemon: does it run?',
+  504: 'a proxy in front of svc waited for the daemon in vain: raise how long it waits, such as proxy_read_timeout of nginx',
+}
+/** Calls that change nothing, though they are no GET. What came of any other that was cut off is not known. */
+const CHANGES_NOTHING: ReadonlySet<string> = new Set<string>([
+  ...[calls.read, calls.stats, calls.backtest, calls.backtestChange, calls.previewLabel, calls.ask],
+  ...[calls.checkCatalog, calls.updateCatalogFile, calls.entityCoverage, calls.previewScenario],
+  ...[calls.downloadScenario, calls.testSource, calls.discoverSource, calls.testCredential],
+  // It says itself how much arrived; a code of a login opens once.
+  ...[calls.ingest, calls.exchangeLogin],
+])
+const UNSURE = 'the daemon may have done it all the same: look first, then repeat it'
+/** Faults of a connection that was never made: the daemon heard nothing. */
+const NOT_SENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 const TIMEOUT_MS = 60_000
 const CANCEL_MS = 3_000
 
@@ -44,7 +63,7 @@ export class Client {
   async call<T, Input>(call: Call<T, Input>, ...given: Given<NoInfer<Input>, More>): Promise<Answer<T>> {
     const answer = await this.attempt(call, ...given)
     if (answer.status >= 200 && answer.status < 300) return answer
-    throw this.refusal(answer)
+    throw this.refusal(answer, call)
   }
 
   /** What a call answers. @throws CliError when it is not answered with 2xx. */
@@ -63,7 +82,7 @@ export class Client {
       }))
       return { status, headers, text, read: () => this.parse<T>(status, text) }
     } catch (error) {
-      throw this.unreachable(error)
+      throw this.unreachable(error, call)
     }
   }
 
@@ -78,7 +97,7 @@ export class Client {
       const { status, text } = await readLines(response, told)
       return { status, headers: response.headers, text, read: () => this.parse<T>(status, text) }
     } catch (error) {
-      throw this.unreachable(error)
+      throw this.unreachable(error, call)
     }
   }
 
@@ -92,7 +111,7 @@ export class Client {
     try {
       return await this.send(call, [input, { headers: { accept: 'text/event-stream', ...headers } }], signal)
     } catch (error) {
-      throw this.unreachable(error)
+      throw this.unreachable(error, call)
     }
   }
 
@@ -145,8 +164,8 @@ export class Client {
     }
   }
 
-  /** What a refusal means, and what to do about it. */
-  refusal(answer: { status: number; text: string }): CliError {
+  /** What a refusal means, and what to do about it. @param call what was asked, where it may have been done */
+  refusal(answer: { status: number; text: string }, call?: Call<unknown, never>): CliError {
     const { status } = answer
     if (status >= 300 && status < 400)
       return new CliError(
@@ -154,12 +173,15 @@ export class Client {
         EXIT.unavailable,
         { status },
       )
-    const detail = detailOf(answer.text) ?? NOT_OURS
-    const advice = status === 401 ? `; ${this.credentialAdvice()}` : ''
+    const said = detailOf(answer.text)
+    const detail = said ?? PAGES[status] ?? NOT_OURS
+    // A proxy that gave up has sent on what was asked.
+    const isUnsure = said === null && status === 504 && call !== undefined && mayChange(call)
+    const advice = status === 401 ? `; ${this.credentialAdvice()}` : isUnsure ? `; ${UNSURE}` : ''
     const conflicts = conflictsOf(answer.text).flatMap((conflict) => conflictLines(conflict))
     return new CliError(
       [`${escapeLine(detail)} (HTTP ${status} from ${this.target.url})${advice}`, ...conflicts].join('\n'),
-      exitCodeOf(status),
+      said === null && PAGE_OF_PROXY.has(status) ? EXIT.unavailable : exitCodeOf(status),
       { ...problemOf(answer.text), status },
     )
   }
@@ -171,12 +193,13 @@ export class Client {
       : 'the token that was sent is not known there: pass another with --token, or set SVC_AUTH_TOKEN'
   }
 
-  private unreachable(error: unknown): CliError {
-    if (this.io.interrupted.aborted) return new CliError('interrupted', EXIT.interrupted)
+  private unreachable(error: unknown, call: Call<unknown, never>): CliError {
+    const unsure = mayChange(call) ? `; ${UNSURE}` : ''
+    if (this.io.interrupted.aborted) return new CliError(`interrupted${unsure}`, EXIT.interrupted)
     const { name, cause, message } = error as Error & { cause?: NodeJS.ErrnoException }
     if (name === 'TimeoutError')
       return new CliError(
-        `${this.target.url} did not answer within ${TIMEOUT_MS / 1000} seconds; see its log`,
+        `${this.target.url} did not answer within ${TIMEOUT_MS / 1000} seconds; see its log${unsure}`,
         EXIT.unavailable,
       )
     const certificate = CERTIFICATE_FAULTS[cause?.code ?? '']
@@ -188,6 +211,11 @@ export class Client {
     if (cause?.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
       return new CliError(
         `${this.target.url} does not answer by https (${cause.code}); name the daemon by http, or its proxy that has a certificate`,
+        EXIT.unavailable,
+      )
+    if (unsure && cause?.code !== undefined && !NOT_SENT.test(cause.code))
+      return new CliError(
+        `the connection to ${this.target.url} was cut off before it answered (${cause.code})${unsure}`,
         EXIT.unavailable,
       )
     const reason =
@@ -206,6 +234,12 @@ export class Client {
     }
   }
 }
+
+const mayChange = (call: Call<unknown, never>): boolean =>
+  !call.startsWith('GET ') && !CHANGES_NOTHING.has(call)
+
+/** Statuses by which a proxy says that the daemon is away, and not that it refuses. */
+const PAGE_OF_PROXY: ReadonlySet<number> = new Set([502, 503, 504])
 
 const NOT_TRUSTED =
   'is not trusted here; name the file of its authority, or of itself where it signed itself, in NODE_EXTRA_CA_CERTS'

@@ -1,6 +1,6 @@
 /** Rows of a read or a tail as lines for people. */
 import type { Event } from '../../schemas/types.ts'
-import { escapeLine, type Io, paint, sourceStyle } from './terminal.ts'
+import { escapeLine, type Io, padTo, paint, sourceStyle } from './terminal.ts'
 
 const SOURCE_WIDTH = 14
 const TYPE_WIDTH = 20
@@ -9,7 +9,7 @@ const TYPE_WIDTH = 20
 export function formatRow(io: Pick<Io, 'colour'>, row: Event): string {
   const time = row.event_time.replace('T', ' ').replace(/Z$/, '')
   const source = paint(io, sourceStyle(row.source), escapeLine(row.source).padEnd(SOURCE_WIDTH))
-  const type = paint(io, 'dim', escapeLine(row.event_type).padEnd(TYPE_WIDTH))
+  const type = paint(io, 'dim', padTo(escapeLine(row.event_type), TYPE_WIDTH))
   const labels = Object.entries(row.labels).map(([name, value]) => escapeLine(`${name}=${value}`))
   const { count, least, most } = row.fold ?? { count: 0 }
   const range = least === undefined || least === most ? '' : `, ${least} to ${most}`

@@ -95,6 +95,24 @@ export function sourceStyle(name: string): Style {
   return SOURCE_STYLES[sum % SOURCE_STYLES.length]!
 }
 
+/** What takes two columns of a terminal: letters of East Asia in full width, and emoji. */
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\u30a0-\u30ff\u31f0-\u31ff\uff01-\uff60\uffe0-\uffe6]|\ufe0f/u
+const NARROW = /^[\x20-\x7e]*$/
+const CHARACTERS = new Intl.Segmenter()
+
+/** How many columns of a terminal a text takes. */
+export function widthOf(text: string): number {
+  if (NARROW.test(text)) return text.length
+  let width = 0
+  for (const { segment } of CHARACTERS.segment(text)) width += WIDE.test(segment) ? 2 : 1
+  return width
+}
+
+/** A text with blanks behind it, so that it takes so many columns. */
+export const padTo = (text: string, width: number): string =>
+  text + ' '.repeat(Math.max(0, width - widthOf(text)))
+
 /** A column: its heading, the cell of a row, and its style. */
 export interface Column<T> {
   title: string
@@ -106,10 +124,10 @@ export interface Column<T> {
 export function table<T>(io: Pick<Io, 'colour'>, columns: readonly Column<T>[], rows: readonly T[]): string {
   const cells = rows.map((row) => columns.map((column) => escapeLine(column.cell(row))))
   const widths = columns.map((column, i) =>
-    Math.max(column.title.length, ...cells.map((line) => line[i]!.length)),
+    cells.reduce((most, line) => Math.max(most, widthOf(line[i]!)), column.title.length),
   )
   const last = columns.length - 1
-  const pad = (text: string, i: number) => (i === last ? text : text.padEnd(widths[i]!))
+  const pad = (text: string, i: number) => (i === last ? text : padTo(text, widths[i]!))
   const heading = columns.map((column, i) => paint(io, 'dim', pad(column.title, i))).join('  ')
   const lines = cells.map((line, r) =>
     line

@@ -110,10 +110,12 @@ export const shownOf = (of: Repository): CatalogRepository => ({
   links: linksOf(of.address),
 })
 
-/** Where the hosts that are known by their name show files and commits: GitHub and GitLab, also where they are run by oneself. */
+/** Where the hosts that are known by their name show files and commits, also where they are run by oneself. */
 const HOSTS: readonly [name: RegExp, commit: string, line: string][] = [
   [/(^|\.)github(\.|$)/, '/commit/COMMIT', '/blob/COMMIT/PATH#LLINE'],
   [/(^|\.)gitlab(\.|$)/, '/-/commit/COMMIT', '/-/blob/COMMIT/PATH#LLINE'],
+  [/^bitbucket\.org$/, '/commits/COMMIT', '/src/COMMIT/PATH#lines-LINE'],
+  [/^codeberg\.org$|(^|\.)(gitea|forgejo)(\.|$)/, '/commit/COMMIT', '/src/commit/COMMIT/PATH#LLINE'],
 ]
 
 /** Addresses for people of what is at a repository; null: its host is none that is known. */
@@ -164,8 +166,10 @@ export interface GitAsk {
   args: readonly string[]
   input?: string
   timeoutMs: number
-  /** Of standard output. */
+  /** Of standard output, or of what is kept of it. */
   maxBytes: number
+  /** Of records that end with a NUL: which are kept. A listing may be far larger than what is looked for in it. */
+  keeps?(record: string): boolean
   /** Settings of git by name, in its environment: they are on no command line. */
   settings?: Readonly<Record<string, string>>
   /** Further variables. */
@@ -200,6 +204,12 @@ export function runGit({ env, timers }: GitWorld, ask: GitAsk): Promise<Buffer> 
     })
     const out: Buffer[] = []
     let size = 0
+    const take = (part: Buffer) => {
+      size += part.length
+      if (size > ask.maxBytes) end('too_large', `git answered more than ${ask.maxBytes} bytes`)
+      else out.push(part)
+    }
+    const sieve = ask.keeps ? sieveOf(ask.keeps, take) : null
     let said = ''
     let fault: RepositoryFault | null = null
     const end = (code: FaultCode, message: string) => {
@@ -219,11 +229,7 @@ export function runGit({ env, timers }: GitWorld, ask: GitAsk): Promise<Buffer> 
       else callOffLook = timers.after(LOOK_MS, look)
     }
     if (ask.isTooLarge) look()
-    child.stdout.on('data', (part: Buffer) => {
-      size += part.length
-      if (size > ask.maxBytes) end('too_large', `git answered more than ${ask.maxBytes} bytes`)
-      else out.push(part)
-    })
+    child.stdout.on('data', sieve ?? take)
     child.stderr.on('data', (part: Buffer) => {
       if (said.length < STDERR_MAX) said += part.toString('utf8')
     })
@@ -247,6 +253,18 @@ export function runGit({ env, timers }: GitWorld, ask: GitAsk): Promise<Buffer> 
       }),
     )
   })
+}
+
+/** Passes on the records that are kept, of parts that begin and end anywhere. */
+function sieveOf(keeps: (record: string) => boolean, take: (kept: Buffer) => void): (part: Buffer) => void {
+  let rest = Buffer.alloc(0)
+  return (part) => {
+    const all = rest.length === 0 ? part : Buffer.concat([rest, part])
+    const end = all.lastIndexOf(0) + 1
+    rest = Buffer.from(all.subarray(end))
+    const kept = all.toString('utf8', 0, end).split('\0').slice(0, -1).filter(keeps)
+    if (kept.length) take(Buffer.from(kept.map((record) => `${record}\0`).join('')))
+  }
 }
 
 const startFault = ({ code, message }: NodeJS.ErrnoException): string =>
@@ -309,6 +327,11 @@ const MEANINGS: readonly [FaultCode, RegExp, string][] = [
     'gone',
     /info\/refs not valid/,
     'what answers is no git repository, such as the page of a proxy or of a sign-in',
+  ],
+  [
+    'gone',
+    /dubious ownership/,
+    'the repository belongs to another user than the one svc runs as, and git reads none of others: let that user own it, or follow it over https or ssh',
   ],
   ['ref', /couldn't find remote ref|no such ref/i, 'the repository has no such branch or tag'],
   [

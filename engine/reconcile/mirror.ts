@@ -198,7 +198,11 @@ export class Mirror {
     files: readonly PulledFile[],
     { author, committer, atMs, message }: NewCommit,
   ): Promise<string> {
-    const listed = await this.run({ args: ['ls-tree', '-r', '-z', '--full-tree', parent] })
+    const changed = new Set(files.map(({ path }) => path))
+    const listed = await this.run({
+      args: ['ls-tree', '-r', '-z', '--full-tree', parent],
+      keeps: (line) => changed.has(line.slice(line.indexOf('\t') + 1)),
+    })
     const modes = new Map(
       listed
         .toString('utf8')
@@ -270,7 +274,10 @@ export class Mirror {
 
   private async list(commit: string, path: string): Promise<TreeFile[]> {
     const where = path === '' ? [] : ['--', `:(literal)${path}`]
-    const told = await this.run({ args: ['ls-tree', '-r', '-l', '-z', '--full-tree', commit, ...where] })
+    const told = await this.run({
+      args: ['ls-tree', '-r', '-l', '-z', '--full-tree', commit, ...where],
+      keeps: (line) => /\.ya?ml$/.test(line) || line.endsWith(`\t${path}`),
+    })
     return told
       .toString('utf8')
       .split('\0')
@@ -434,7 +441,7 @@ function sizeOf(dir: string): number {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/* A signed push: that a branch has moved, from GitHub (X-Hub-Signature-256) or GitLab (X-Gitlab-Token). */
+/* A signed push: that a branch has moved, from GitHub, Gitea or Forgejo (X-Hub-Signature-256), Bitbucket (X-Hub-Signature) or GitLab (X-Gitlab-Token). */
 
 export interface PushRequest {
   /** The bytes that were signed. */
@@ -458,28 +465,53 @@ export function takePush(
       'not_found',
       'no push is taken: set SVC_CATALOG_REPO and SVC_CATALOG_REPO_SECRET where svc is started',
     )
-  const scheme = headers['x-gitlab-token'] === undefined ? 'github' : 'gitlab'
-  const reason = verifySignature(scheme, { secrets: [secret] }, raw, headers, now)
-  if (reason !== null) fail('bad_signature', `signature check failed (${scheme}): ${reason}`)
+  const host = hostOfPush(headers)
+  const [scheme, header] = host === 'bitbucket' ? (['hmac_sha256', 'X-Hub-Signature'] as const) : [host]
+  const reason = verifySignature(scheme, { secrets: [secret], ...(header && { header }) }, raw, headers, now)
+  if (reason !== null) fail('bad_signature', `signature check failed (${host}): ${reason}`)
   return { ok: true, looks: isOf(repository, raw, headers) }
 }
 
-function isOf({ ref }: Repository, raw: Uint8Array, headers: Record<string, string>): boolean {
-  const event = headers['x-github-event'] ?? headers['x-gitlab-event']
-  if (event !== undefined && !/^(push|push hook|tag push hook)$/i.test(event)) return false
-  const moved = refIn(raw, headers['content-type'])
-  return [ref, `refs/heads/${ref}`, `refs/tags/${ref}`].includes(moved)
+function hostOfPush(headers: PushRequest['headers']): 'github' | 'gitlab' | 'bitbucket' {
+  if (headers['x-gitlab-token'] !== undefined) return 'gitlab'
+  // GitHub signs older hooks so, too, beside the digest that is checked.
+  return headers['x-event-key'] !== undefined && headers['x-hub-signature-256'] === undefined
+    ? 'bitbucket'
+    : 'github'
 }
 
+function isOf({ ref }: Repository, raw: Uint8Array, headers: Record<string, string>): boolean {
+  const event = headers['x-github-event'] ?? headers['x-gitlab-event'] ?? headers['x-event-key']
+  if (event !== undefined && !/^(push|push hook|tag push hook|repo:push|repo:refs_changed)$/i.test(event))
+    return false
+  const names = [ref, `refs/heads/${ref}`, `refs/tags/${ref}`]
+  return refsIn(raw, headers['content-type']).some((moved) => names.includes(moved))
+}
+
+/** What moved: one `ref`, or the `changes` of Bitbucket Cloud (`new` and `old`) or Data Center (`refId`). */
+interface PushBody {
+  ref?: unknown
+  push?: { changes?: Moved[] }
+  changes?: Moved[]
+}
+type Moved = { refId?: unknown; new?: { name?: unknown } | null; old?: { name?: unknown } | null } | null
+
 /** @throws SvcError invalid */
-function refIn(raw: Uint8Array, type = ''): string {
+function refsIn(raw: Uint8Array, type = ''): string[] {
   const text = Buffer.from(raw).toString('utf8')
   try {
     const json = /form-urlencoded/.test(type) ? (new URLSearchParams(text).get('payload') ?? '') : text
-    const { ref } = (JSON.parse(json) ?? {}) as { ref?: unknown }
-    if (typeof ref === 'string') return ref
+    const { ref, push, changes } = (JSON.parse(json) ?? {}) as PushBody
+    const listed = push?.changes ?? changes
+    const refs = Array.isArray(listed)
+      ? listed.map((moved) => moved?.refId ?? moved?.new?.name ?? moved?.old?.name)
+      : [ref]
+    const named = refs.filter((one) => typeof one === 'string')
+    if (named.length) return named
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  return fail('invalid', 'the body of a push must be JSON with a ref', { field: 'ref' })
+  return fail('invalid', 'the body of a push must be JSON with a ref, or with the changes of Bitbucket', {
+    field: 'ref',
+  })
 }

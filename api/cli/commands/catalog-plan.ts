@@ -1,5 +1,4 @@
 /** `svc catalog plan` and `svc catalog apply`: what was shown, or reviewed in a saved plan, is what is done. */
-
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { isFolder } from '../../../engine/files.ts'
 import { systemWords } from '../../../schemas/plain-words.ts'
@@ -7,7 +6,7 @@ import type { CatalogChecked, CatalogProblem, ChangePlan, MergeConflict } from '
 import * as calls from '../../client/calls.ts'
 import { type CatalogInput, type InputFlags, readInput, withPlaces } from '../catalog-input.ts'
 import { conflictsError, keptText, problemsError, tellWarnings } from '../catalog-text.ts'
-import { problemOf } from '../client.ts'
+import { type Answer, problemOf } from '../client.ts'
 import { clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
@@ -210,15 +209,23 @@ async function importInto(
   keys: KeysFile | null,
 ) {
   const client = clientOf(io, flags)
-  const answer = await client.attempt(calls.importCatalog, {
-    body: { ...body, ...(flags.why ? { why: flags.why } : {}) },
-  })
+  const attempt = (fingerprint: string) =>
+    client.attempt(calls.importCatalog, {
+      body: { ...body, fingerprint, ...(flags.why ? { why: flags.why } : {}) },
+    })
+  let answer = await attempt(body.fingerprint)
+  if (isDone(answer)) {
+    // Somebody did it meanwhile, such as this command before its connection was cut: what it asks for is so.
+    const { fingerprint: _, ...asked } = body
+    const { plan, fingerprint } = await client.ask(calls.checkCatalog, { body: asked })
+    if (plan !== null && fingerprint !== null && changesOf(plan) === 0) answer = await attempt(fingerprint)
+  }
   if (answer.status < 200 || answer.status >= 300) {
     const { problems, plan, conflicts } = problemOf(answer.text)
     if (Array.isArray(conflicts)) throw conflictsError(file, (conflicts as MergeConflict[]).map(placed))
     if (answer.status === 409 && plan) throw otherPlan(plan as ChangePlan, answer.text)
     if (Array.isArray(problems)) throw problemsError(file, (problems as CatalogProblem[]).map(placed))
-    throw client.refusal(answer)
+    throw client.refusal(answer, calls.importCatalog)
   }
   if (flags.json) return printJson(io, answer.text)
   const { change_set, ingest_keys = [] } = answer.read()
@@ -236,6 +243,10 @@ async function importInto(
     `wrote ${lines.length === 1 ? 'the ingest key' : `${lines.length} ingest keys`} of new sources to ${flags.keys}\n`,
   )
 }
+
+/** Whether a refusal says that nothing is left of what was approved. */
+const isDone = ({ status, text }: Answer, { plan } = problemOf(text) as { plan?: ChangePlan }): boolean =>
+  status === 409 && plan !== undefined && changesOf(plan) === 0
 
 interface KeysFile {
   /** @throws CliError 74 when they cannot be written; they are then on standard error */

@@ -203,7 +203,7 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
         EXIT.failed,
         problemOf(answer.text),
       )
-    throw client.refusal(answer)
+    throw client.refusal(answer, calls.syncCatalog)
   }
   if (flags.json) return printJson(io, answer.text)
   const { change_set: set, state: after } = answer.read()

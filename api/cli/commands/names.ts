@@ -21,6 +21,9 @@ const LISTS: Readonly<Record<Named, (client: Client) => Names>> = {
   agents: async (client) => (await client.ask(calls.listAgents, {})).agents,
   'mcp-servers': async (client) => (await client.ask(calls.listMcpServers)).servers,
   projects: async (client) => (await client.ask(calls.listProjects, {})).projects,
+  skills: (client) => client.ask(calls.listSkills),
+  entities: async (client) => (await client.ask(calls.listJoinedEntities)).entities,
+  credentials: async (client) => (await client.ask(calls.listCredentials)).credentials,
 }
 
 /** The command. */

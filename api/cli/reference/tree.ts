@@ -2,7 +2,16 @@
 import type { Command } from 'commander'
 
 /** Nouns whose names an instance knows: `svc names` lists them. */
-export const NAMED = ['sources', 'triggers', 'agents', 'mcp-servers', 'projects'] as const
+export const NAMED = [
+  'sources',
+  'triggers',
+  'agents',
+  'mcp-servers',
+  'projects',
+  'skills',
+  'entities',
+  'credentials',
+] as const
 export type Named = (typeof NAMED)[number]
 
 interface OptionFacts {

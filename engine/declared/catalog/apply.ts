@@ -79,7 +79,7 @@ export function checkFile(
   const [{ name }] = files
   const nothing = { warnings: [], plan: null, fingerprint: null, name }
   if (!read || problems.length) {
-    const owned = ownedByOthers(remembered, files)
+    const owned = ownedNow(declared, remembered, files)
     const others = sound ? problemsBeside(declared, body, sound, locate, { files, owned }) : []
     return { ...nothing, problems: told([...problems, ...others], files) }
   }
@@ -92,7 +92,7 @@ export function checkFile(
   const early = body.strict ? warnings.splice(0) : []
   if (!compares && early.length === 0) warnings.push(...notCompared(places, locate))
   const prune = body.prune ?? false
-  const owned = ownedByOthers(remembered, files)
+  const owned = ownedNow(declared, remembered, files)
   early.push(...contestedIn(catalog, files, owned, locate))
   const merging = mergingOf(body, remembered, files, byHand)
   const keeping = keepingOf(modes, remembered, files, byHand)
@@ -231,7 +231,7 @@ export function namedNow(
   // What was applied last is read where it matters alone.
   const base = isAnyAway ? appliedLast(remembered, files) : null
   if (!base) return { catalog, byHand: [] }
-  const owned = ownedByOthers(remembered, files)
+  const owned = ownedNow(declared, remembered, files)
   const isOurs = (kind: ChangeKind, name: string) => !owned.has(`${SECTION_OF[kind]}:${name}`)
   const all = movesByHand(catalog, base, nowOf).filter(({ kind, to }) => isOurs(kind, to))
   const both = movesOfBoth(catalog, base, nowOf).filter(({ kind, from }) => isOurs(kind, from))
@@ -269,6 +269,13 @@ function nameNow(
     return now !== null && kinds[kind].find(now) ? now : null
   }
 }
+
+/** What other catalogs own, by the names of now. @returns as `ownedByOthers` */
+export const ownedNow = (
+  declared: Declared,
+  remembered: readonly RememberedFile[],
+  files: readonly KeptText[],
+): Map<string, string> => ownedByOthers(remembered, files, nameNow(declared, declared.kinds.project.list()))
 
 /** With what a file is merged; null: it is applied as it is. */
 type MergingOf = Pick<MergeOf, 'base' | 'since' | 'ours' | 'choices' | 'byHand'> | null
@@ -339,7 +346,7 @@ export function stagingOfFile(
   const { catalog, problems, locate, files } = readTexts(body)
   refuse(problems)
   const remembered = rememberedFiles(declared.store.db).all()
-  const owned = ownedByOthers(remembered, files)
+  const owned = ownedNow(declared, remembered, files)
   refuse(contestedIn(catalog!, files, owned, locate))
   const isMerge = body.merge === true
   const { catalog: named, byHand } = namedNow(declared, catalog!, remembered, files, { isMerge })
@@ -395,7 +402,7 @@ export function importFile(
   }
   const isMerge = body.merge === true
   const { catalog, byHand } = namedNow(declared, read, files.all(), kept, { isMerge, modes })
-  const owned = ownedByOthers(files.all(), kept)
+  const owned = ownedNow(declared, files.all(), kept)
   refuseWhole(declared, body, contestedIn(catalog, kept, owned, locate), files.all())
   const spared = sparedBy(kept, owned)
   const prune = body.prune === true || body.mode === 'replace'

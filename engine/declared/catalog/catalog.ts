@@ -50,6 +50,7 @@ import {
   mergingOf,
   type Named,
   namedNow,
+  ownedNow,
   readFile,
   refuseConflicting,
   refuseWhole,
@@ -60,7 +61,6 @@ import { isPlain, refuse, sameEntry, secretPlaces, withValues } from './import-r
 import { namedIn } from './merge.ts'
 import {
   contestedIn,
-  ownedByOthers,
   type RememberedFile,
   type RememberedFiles,
   readTexts,
@@ -123,7 +123,7 @@ export function openCatalog(declared: Declared): CatalogFiles {
       const reading = readTree(kept.text)
       const own = reading.name === null ? null : [{ ...kept, carries: true }]
       // One catalog may not declare what others own: of several the whole is in none of their names.
-      if (own && ownedByOthers(files.all(), own).size > 0) return renderCatalog(exportCatalog(declared))
+      if (own && ownedNow(declared, files.all(), own).size > 0) return renderCatalog(exportCatalog(declared))
       return updateCatalog(kept.text, exportCatalog(declared, reading), sameEntry, reading)
     },
     update: (body) => {
@@ -143,7 +143,7 @@ export function openCatalog(declared: Declared): CatalogFiles {
       const current = masked(declared, said, exportCatalog(declared, reading))
       // A file that carries its name says what is its own, and what nobody owns.
       const own = reading.name === null ? null : [{ name: reading.name, carries: true, text: yaml }]
-      const shown = own ? withoutOthers(current, said, ownedByOthers(files.all(), own)) : current
+      const shown = own ? withoutOthers(current, said, ownedNow(declared, files.all(), own)) : current
       return updateCatalog(yaml, shown, sameEntry, reading)
     },
     check: (body, compares, modes) => checkFile(declared, body, compares, files.all(), modes),
@@ -290,7 +290,7 @@ function handChanged(
 ): { said: Catalog; current: Catalog; byHand: Named['byHand'] } {
   const { catalog: said, problems, locate, files } = readTexts(body)
   refuse(problems)
-  const owned = ownedByOthers(remembered, files)
+  const owned = ownedNow(declared, remembered, files)
   refuse(contestedIn(said!, files, owned, locate))
   const spared = sparedBy(files, owned)
   const { catalog, byHand } = namedNow(declared, said!, remembered, files, { isMerge: true })

@@ -9,7 +9,7 @@ import type {
   Wake,
 } from '../../../schemas/types.ts'
 import { fail, type SvcError } from '../../errors.ts'
-import { MOVED_KEY, moveFaults, movesOf } from '../../gitops/moved.ts'
+import { MOVED_KEY, moveFaults, movesOf, withMoves } from '../../gitops/moved.ts'
 import { identityOf } from '../../gitops/render.ts'
 import { pathText, sizeFault } from '../../gitops/tree.ts'
 import { isCompact, readCatalog, type Sound, soundOf } from '../../gitops/update.ts'
@@ -182,34 +182,54 @@ function twiceIn(catalog: Catalog, locate: Locate): CatalogProblem[] {
 /* Who owns which part: a catalog that carries its name owns what it declares. */
 
 /**
+ * @param nowOf what a part or project is called that people gave another name: it is that catalog's still; null: it has its name
  * @returns the parts and projects of the other catalogs that carry their name, with the place of each; what these put into
  *   projects, and what they name
  */
 export function ownedByOthers(
   remembered: readonly RememberedFile[],
   files: readonly KeptText[],
+  nowOf: (kind: ChangeKind, name: string) => string | null,
 ): Map<string, string> {
   const owned = new Map<string, string>()
-  for (const { name, text } of remembered) {
-    if (files.some((file) => file.name === name) || !/^["{\s]*catalog"?\s*:/m.test(text)) continue
-    const { catalog, name: carried, locate } = readCatalog(text)
-    if (!catalog || carried === null) continue
-    const hasLines = !isCompact(text)
-    for (const section of SECTIONS)
-      for (const [i, entry] of ((catalog[section] ?? []) as { name?: string }[]).entries()) {
-        if (entry.name === undefined) continue
-        // Of several files that were put together the lines are not known here.
-        const { line, column } = hasLines ? locate([section, i]) : { line: 0, column: 0 }
-        owned.set(`${section}:${entry.name}`, hasLines ? `${name}:${line}:${column}` : name)
-      }
-    for (const use of usesIn(catalog)) owned.set(use, name)
-    for (const { path, kind, name: part } of referencesIn(catalog)) {
-      const key = neededKey(kind, part)
-      const { line, column } = hasLines && !owned.has(key) ? locate(path) : { line: 0, column: 0 }
-      if (!owned.has(key)) owned.set(key, hasLines ? `${name}:${line}:${column}` : name)
-    }
+  const read = remembered.flatMap((file) => {
+    if (!/^["{\s]*catalog"?\s*:/m.test(file.text)) return []
+    const { catalog, name: carried, locate } = readCatalog(file.text)
+    return catalog && carried !== null ? [{ ...file, catalog, locate }] : []
+  })
+  const others = read.filter(({ name }) => !files.some((file) => file.name === name))
+  for (const other of others) addOwned(owned, other, other.catalog)
+  // A name that a catalog says is that one's, whoever had it before.
+  const said = new Set(read.flatMap(({ catalog }) => [...partsIn(catalog)]))
+  for (const other of others) {
+    const moves = [...partsIn(other.catalog)].flatMap((part) => {
+      const [kind, from] = JSON.parse(part) as [ChangeKind, string]
+      const to = nowOf(kind, from)
+      return to === null || said.has(JSON.stringify([kind, to])) ? [] : [{ kind, from, to }]
+    })
+    if (moves.length) addOwned(owned, other, withMoves(other.catalog, moves))
   }
   return owned
+}
+
+/** @param catalog of the text, or the same in other names: its entries stand at the same places */
+function addOwned(
+  owned: Map<string, string>,
+  { name, text, locate }: Pick<RememberedFile, 'name' | 'text'> & { locate: Locate },
+  catalog: Catalog,
+): void {
+  // Of several files that were put together the lines are not known here.
+  const hasLines = !isCompact(text)
+  const add = (key: string, path: Path) => {
+    if (owned.has(key)) return
+    const { line, column } = hasLines ? locate(path) : { line: 0, column: 0 }
+    owned.set(key, hasLines ? `${name}:${line}:${column}` : name)
+  }
+  for (const section of SECTIONS)
+    for (const [i, entry] of ((catalog[section] ?? []) as { name?: string }[]).entries())
+      if (entry.name !== undefined) add(`${section}:${entry.name}`, [section, i])
+  for (const use of usesIn(catalog)) owned.set(use, name)
+  for (const { path, kind, name: part } of referencesIn(catalog)) add(neededKey(kind, part), path)
 }
 
 /** That a catalog names a part or project, which it may leave to another to declare. */

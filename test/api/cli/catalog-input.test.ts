@@ -63,3 +63,22 @@ it('an environment that no file has stands on no line of them', async () => {
   expect((await svc(check)).err).toBe(`svc: 1 problem\n${told}\n`)
   expect((await svc([...check, '--format', 'github'])).out).toBe(`::error title=problem::${told}\n`)
 })
+
+it('nothing on standard input is what a program left that failed, and no catalog without parts', async () => {
+  for (const command of [
+    'check --offline',
+    'lint',
+    'test',
+    'plan',
+    'apply --yes',
+    'check --offline --env staging',
+  ])
+    expect(await svc(['catalog', ...command.split(' '), '-'], { stdin: '\n' }), command).toMatchObject({
+      code: 66,
+      out: '',
+      err: expect.stringMatching(
+        /^svc: standard input is empty: did the program that writes the catalog fail\?/,
+      ),
+    })
+  expect(await svc(['catalog', 'check', '--offline', '-'], { stdin: '{}\n' })).toMatchObject({ code: 0 })
+})

@@ -23,7 +23,7 @@ const secret =
   'sources:\n  - name: s\n    connector: webhook\n    config: { signature_scheme: github, signature_secret: CANARY-31 }\n'
 
 describe('svc catalog plan --out and svc catalog apply of it', () => {
-  it('does what was reviewed, without asking, and only once', async () => {
+  it('does what was reviewed, without asking, and again where nothing is left to do', async () => {
     const saved = join(folder(), 'plan.json')
     const planned = await run(`catalog plan ${fileOf(shop)} --out ${saved}`)
     expect([planned.code, planned.out]).toEqual([2, expect.stringContaining('+ source orders')])
@@ -31,7 +31,10 @@ describe('svc catalog plan --out and svc catalog apply of it', () => {
     expect([applied.code, applied.out]).toEqual([0, planned.out])
     expect((await run('changes list')).out).toContain('reviewed')
     const again = await run(`catalog apply ${saved}`)
-    expect([again.code, again.err]).toEqual([1, expect.stringContaining('nothing was applied')])
+    expect([again.code, again.err]).toEqual([0, 'nothing changed\n'])
+    const json = await run(`catalog apply ${saved} --json`)
+    expect([json.code, JSON.parse(json.out)]).toEqual([0, expect.objectContaining({ change_set: null })])
+    expect(JSON.parse((await run('changes list --json')).out).change_sets).toHaveLength(1)
   })
 
   it('does nothing when the instance changed since, and shows what it would do now', async () => {

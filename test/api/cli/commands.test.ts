@@ -360,6 +360,44 @@ describe('svc status', () => {
   })
 })
 
+describe('a proxy between the command and the daemon', () => {
+  const pause = ['sources', 'pause', 'logs']
+
+  it.each([
+    [404, 1, 'is the address whole, with the path that a proxy has for svc? It is --svcd, or SVCD_URL'],
+    [413, 1, 'takes no body as large as this one: raise its bound, such as client_max_body_size of nginx'],
+    [502, 69, 'has no answer of the daemon: does it run?'],
+    [504, 69, 'proxy_read_timeout of nginx (HTTP 504 from URL); the daemon may have done it all the same: '],
+  ])('says of its page with %i what is in the way', async (status, code, why) => {
+    const ran = await svc([
+      ...pause,
+      ...(await daemon({ 'POST /api/sources/logs/pause': [status, '<html>'] })),
+    ])
+    expect([ran.code, ran.err.replace(stub.url, 'URL')]).toEqual([code, expect.stringContaining(why)])
+  })
+
+  it('says of what was cut off, or interrupted, that it may have been done, where it changes something', async () => {
+    stub = await startStub((_seen, response) => void response.socket?.destroy())
+    const at = ['--svcd', stub.url, '--token', 't']
+    const cut = await svc([...pause, ...at])
+    expect(cut.code).toBe(69)
+    expect(cut.err).toMatch(
+      /^svc: the connection to \S+ was cut off before it answered \(\w+\); the daemon may have done it all the same: look first, then repeat it\n$/,
+    )
+    expect((await svc(['sources', 'list', ...at])).err).not.toContain('may have done')
+    const interrupt = new AbortController()
+    await stub.close()
+    stub = await startStub(() => interrupt.abort())
+    const stopped = await svc([...pause, '--svcd', stub.url], { interrupted: interrupt.signal })
+    expect([stopped.code, stopped.err]).toEqual([
+      130,
+      'svc: interrupted; the daemon may have done it all the same: look first, then repeat it\n',
+    ])
+    const none = await svc([...pause, '--svcd', 'http://127.0.0.1:1'])
+    expect(none.err).not.toContain('may have done')
+  })
+})
+
 describe('a daemon of another version', () => {
   const refusals: [string, number, unknown, number][] = [
     ['a path that it does not know', 404, { detail: 'unknown API path /api/incidents' }, 1],

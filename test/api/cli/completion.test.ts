@@ -59,12 +59,13 @@ const ASKED: Record<Shell, string> = {
 function ask; complete -C (string join ' ' -- (string escape -- $argv[1..-2]) $argv[-1]) | string replace -r '\\t.*' ''; end`,
 }
 
-/** An instance of two sources, played: no name of it is asked for otherwise. */
-const PLAYED = 'if test "$argv[1..]" = "names sources"'
+/** Two instances, played: no name of them is asked for otherwise. */
+const THERE = 'names sources --svcd http://h:1 --token=t'
+const SH = `svc() { case "$*" in 'names sources') printf 'gateway\\nthe: gate\\n';; '${THERE}') echo there;; esac; }\n`
 const INSTANCE: Record<Shell, string> = {
-  bash: `svc() { if [[ "$*" == 'names sources' ]]; then printf 'gateway\\nthe: gate\\n'; fi; }\n`,
-  zsh: `svc() { if [[ "$*" == 'names sources' ]]; then printf 'gateway\\nthe: gate\\n'; fi; }\n`,
-  fish: `function svc; ${PLAYED}; printf 'gateway\\nthe: gate\\n'; end; end\n`,
+  bash: SH,
+  zsh: SH,
+  fish: `function svc; switch "$argv"; case 'names sources'; printf 'gateway\\nthe: gate\\n'; case '${THERE}'; echo there; end; end\n`,
 }
 
 /** What a shell offers for each line. */
@@ -134,6 +135,21 @@ describe.each(SHELLS)('D: completion in %s, run by it', (shell) => {
     ]
     const spaced = { bash: 'the:\\ gate', zsh: 'the\\', fish: 'the: gate' }[shell]
     expect(await offers(shell, lines)).toEqual([['gateway', spaced], ['gateway'], ['gateway'], [], []])
+  })
+
+  there('offers names for the first argument alone, of the daemon that the line names', async () => {
+    // Bash cuts an address into words.
+    const to = (url: string) => (shell === 'bash' ? url.split(/([:=]+)/) : [url])
+    const at = ['--svcd', ...to('http://h:1'), ...to('--token=t')]
+    const lines = [
+      ['svc', 'sources', 'rename', 'g'],
+      ['svc', 'sources', 'rename', 'gateway', 'g'],
+      ['svc', 'sources', 'rename', '--why', 'x', 'g'],
+      ['svc', 'sources', 'rm', ...at, ''],
+      ['svc', 'read', 'service=x', ...at, '--source', 't'],
+      ['svc', 'sources', 'rm', ...at, 'there', ''],
+    ]
+    expect(await offers(shell, lines)).toEqual([['gateway'], [], ['gateway'], ['there'], ['there'], []])
   })
 
   there('knows every command and every option there is', async () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { NAMED } from '../../../api/cli/reference/tree.ts'
 import { type Setting, svc } from './cli-harness.ts'
 import { type Daemon, startDaemon } from './real-daemon.ts'
 
@@ -41,15 +42,17 @@ describe('svc proposals', () => {
     await run(`catalog apply ${fileOf(catalog)} --why review`, { confirm: true })
     expect((await run('proposals')).out).toBe('no proposal is open\n')
     // What completion asks; where nobody answers it says nothing, on a key press.
-    const asked = ['sources', 'triggers', 'agents', 'mcp-servers', 'projects'].map((noun) =>
-      run(`names ${noun}`),
-    )
+    await run('entities add pay service=pay host=pay-1')
+    const asked = NAMED.map((noun) => run(`names ${noun}`))
     expect((await Promise.all(asked)).map(({ out }) => out)).toEqual([
       'gw\n',
       'errs\n',
       'first\n',
       '',
       expect.stringMatching(/^Shop$/m),
+      '',
+      'pay\n',
+      '',
     ])
     const silent = await svc(['names', 'sources', '--svcd', 'http://127.0.0.1:1'])
     expect([silent.code, silent.out, silent.err]).toEqual([0, '', ''])

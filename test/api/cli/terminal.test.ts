@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { confirmOn, escapeLine, escapeText, table } from '../../../api/cli/terminal.ts'
+import { confirmOn, escapeLine, escapeText, table, widthOf } from '../../../api/cli/terminal.ts'
 
 const unsafe = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/u
 
@@ -31,6 +31,17 @@ describe('text for a terminal', () => {
       ],
     )
     expect(text).toBe('A        B\nx\\u001b  1\ny        2\n')
+  })
+
+  it('stays aligned with letters and emoji that take two columns, and marks that take none', () => {
+    const names = ['支払い', 'ｶﾅ', '서비스', '🚀 up', '👩‍🚀', '❤️', 'cafe\u0301', '（注）', 'plain-name']
+    expect(names.map(widthOf)).toEqual([6, 2, 6, 5, 2, 2, 4, 6, 10])
+    const columns = [
+      { title: 'NAME', cell: (name: string) => name },
+      { title: 'N', cell: () => '1' },
+    ]
+    const lines = table({ colour: false }, columns, names).trimEnd().split('\n')
+    expect(new Set(lines.map((line) => widthOf(line)))).toEqual(new Set([13]))
   })
 })
 

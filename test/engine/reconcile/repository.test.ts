@@ -11,6 +11,7 @@ import { systemTimers } from '../../../engine/clock.ts'
 import {
   addressFaultOf,
   linksOf,
+  mirrorOf,
   nameOfRepository,
   pathFaultOf,
   refFaultOf,
@@ -63,6 +64,8 @@ describe('the address of a repository', () => {
       'https://gitlab.acme.com:8443/ops/shop/catalog.git',
       'https://gitlab.acme.com:8443/ops/shop/catalog/-/blob/COMMIT/PATH#LLINE',
     ],
+    ['git@bitbucket.org:acme/catalog.git', 'https://bitbucket.org/acme/catalog/src/COMMIT/PATH#lines-LINE'],
+    ['https://codeberg.org/acme/catalog', 'https://codeberg.org/acme/catalog/src/commit/COMMIT/PATH#LLINE'],
   ])('of a host that is known, %s, has pages for people', (address, line) =>
     expect(linksOf(address)?.line).toBe(line),
   )
@@ -246,6 +249,52 @@ describe('git', () => {
       { path: 'a b.yaml', text: 'x: 1\n' },
       { path: 'ü\n.yaml', text: 'y: 2\n' },
     ])
+  })
+
+  it('looks for the few files it needs in a listing larger than it keeps', async () => {
+    const git = gitWorld()
+    folders.push(git.folder)
+    git.commit({ 'a.yaml': 'x: 1\n', 'shop/run.yaml': 'y: 2\n' }, 'few')
+    git.git('update-index', '--chmod=+x', 'shop/run.yaml')
+    git.git('commit', '--quiet', '-m', 'run')
+    git.git('push', '--quiet', 'origin', 'HEAD:main')
+    const parent = git.git('rev-parse', 'HEAD')
+    // 17 MiB of names in few files.
+    const deep = Array.from({ length: 12 }, (_, i) => `${i}`.padEnd(250, 'x')).join('/')
+    const many = Array.from({ length: 5_600 }, (_, i) => `M 100644 inline ${deep}/${i}.txt\ndata 0\n\n`).join(
+      '',
+    )
+    execFileSync('git', ['fast-import', '--quiet'], {
+      cwd: git.bare,
+      input: `commit refs/heads/main\ncommitter A <a@b.c> 0 +0000\ndata 4\nmany\nfrom ${parent}\n${many}`,
+    })
+    const mirror = new Mirror(git.repository(), world(), new AbortController().signal)
+    const { id } = await mirror.bring(null)
+    expect((await mirror.texts(id, '')).map(({ path }) => path)).toEqual(['a.yaml', 'shop/run.yaml'])
+    const who = { name: 'Ada', email: 'ada@example.com' }
+    const files = [{ path: 'shop/run.yaml', before: 'y: 2\n', after: 'y: 3\n' }]
+    const made = await mirror.commitOn(id, files, {
+      author: who,
+      committer: who,
+      atMs: 0,
+      message: 'by hand',
+    })
+    expect(await mirror.texts(made, 'shop')).toEqual([{ path: 'shop/run.yaml', text: 'y: 3\n' }])
+    const listed = execFileSync('git', ['--git-dir', mirrorOf(git.repository()), 'ls-tree', made, 'shop/'])
+    expect(listed.toString()).toMatch(/^100755 /)
+  })
+
+  it('says what to do where a repository of this machine belongs to another user', async () => {
+    const dir = folder()
+    const said = "fatal: detected dubious ownership in repository at '/srv/x.git'"
+    writeFileSync(join(dir, 'git'), `#!/bin/sh\necho "${said}" >&2; exit 128\n`, { mode: 0o755 })
+    const asked = { args: ['fetch'], timeoutMs: 30_000, maxBytes: 1_000 }
+    await expect(runGit(world({ PATH: `${dir}:${process.env.PATH}` }), asked)).rejects.toMatchObject({
+      code: 'gone',
+      message: expect.stringMatching(
+        /belongs to another user.*let that user own it, or follow it over https or ssh/,
+      ),
+    })
   })
 })
 

@@ -122,6 +122,23 @@ describe('the sync over HTTP', () => {
     const gitlab = { 'x-gitlab-token': SECRET, 'x-gitlab-event': 'Push Hook' }
     expect((await push(body, gitlab)).body).toMatchObject({ looks: true })
     expect((await push(body, { ...gitlab, 'x-gitlab-token': 'no' })).status).toBe(401)
+    // Bitbucket Cloud, and Data Center.
+    const cloud = (name: string | null) =>
+      JSON.stringify({
+        push: { changes: [{ new: name && { type: 'branch', name }, old: { name: 'other' } }] },
+      })
+    const center = JSON.stringify({ changes: [{ refId: 'refs/heads/main', type: 'UPDATE' }] })
+    const asked: [string, string, unknown][] = [
+      ['repo:push', cloud('main'), { ok: true, looks: true }],
+      ['repo:push', cloud(null), { ok: true, looks: false }],
+      ['repo:refs_changed', center, { ok: true, looks: true }],
+      ['diagnostics:ping', JSON.stringify({ test: true }), { ok: true, looks: false }],
+    ]
+    for (const [event, sent, answer] of asked) {
+      const headers = { 'x-event-key': event, 'x-hub-signature': signed(sent) }
+      expect((await push(sent, headers)).body, event).toEqual(answer)
+      expect((await push(`${sent} `, headers)).status, event).toBe(401)
+    }
     const without = await serve(git.repository({ folder: join(git.folder, 'other') }))
     expect((await without.refused('POST', '/hooks/catalog', '{}'))[0]).toBe(404)
   })

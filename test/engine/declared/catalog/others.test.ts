@@ -52,6 +52,36 @@ describe('several catalogs', () => {
     expect(broken.problems[0]).toMatchObject({ file: 'ops', line: 1 })
   })
 
+  it('own what people gave another name: another prunes none of it, may not declare it, and the owner gives the name back', async () => {
+    const engine = open()
+    const shop = `catalog: shop
+sources: [{ name: orders, connector: webhook }]
+triggers: [{ name: many, sources: [orders], condition: { event: any } }]
+projects: [{ name: Shop, template: custom, objects: [{ kind: trigger, name: many }] }]
+`
+    await engine.importCatalog({ yaml: shop, others: two.others }, BY)
+    const [project] = (await engine.listProjects()).filter(({ name }) => name === 'Shop')
+    await engine.renamePart('trigger', 'many', 'few', BY)
+    await engine.renamePart('source', 'orders', 'sales', BY)
+    await engine.updateProject(project!.id, { name: 'Store' }, BY)
+    const pruned = await engine.checkCatalog({ yaml: json('ops', 'logs'), prune: true })
+    expect([pruned.problems, pruned.plan?.deletes, pruned.plan?.updates]).toEqual([[], 0, 0])
+    const taken = await engine.checkCatalog({ yaml: json('ops', 'logs', 'sales') })
+    expect(taken.problems).toMatchObject([
+      { message: expect.stringContaining('sales belongs to the catalog shop (shop:2:11)') },
+    ])
+    const { plan } = await engine.checkCatalog({ yaml: shop, prune: true })
+    expect(plan!.changes.flatMap(({ name, renamed_from: was }) => (was ? [[was, name]] : []))).toEqual([
+      ['sales', 'orders'],
+      ['few', 'many'],
+    ])
+    expect(plan!.deletes).toBe(0)
+    // A name that another catalog said before is that one's.
+    await engine.forgetCatalogFile('shop')
+    await engine.importCatalog({ yaml: json('ops', 'logs', 'sales') }, BY)
+    expect((await engine.checkCatalog({ yaml: json('ops', 'logs', 'sales') })).problems).toEqual([])
+  })
+
   it('own what they declare where they carry their name: another may not, and prunes none of it', async () => {
     const engine = open()
     await engine.importCatalog(two, BY)
