@@ -95,6 +95,8 @@ export interface IngestCall {
   itemsBefore?: number
   /** Certificate that the body names as that of its signature, PEM: Amazon SNS. */
   certificate?: string | null
+  /** Each item that is refused is listed, and not the first of them alone: its sender is answered item by item. */
+  listsAll?: boolean
   /** The body is an export of OpenTelemetry, and no list of items. */
   otlp?: OtlpForm
 }

@@ -61,7 +61,10 @@ const ELSEWHERE: readonly (readonly [path: RegExp, what: string])[] = [
   ],
   [/^\/(api\/v2\/logs|v1\/input|api\/v\d\/series)(\/|$)/, `Datadog's intake is not taken: ${POST_LOGS}`],
   [/^\/log\/v1$/, `New Relic's log API is not taken: ${POST_LOGS}`],
-  [/^(\/[^/]+)?\/_(bulk|doc)(\/|$)/, `Elasticsearch's API is not taken: ${POST_LOGS}`],
+  [
+    /^(\/[^/]+)?\/_(bulk|doc|create)(\/|$)/,
+    `of Elasticsearch's API documents are taken by POST, behind an ingest URL: /ingest/<ingest_key>/_bulk. Else ${POST_LOGS}`,
+  ],
   [
     /^\/(api\/v1\/(write|receive|import.*)|prometheus\/.*|write|api\/v2\/write)$/,
     'remote write and line protocol are not taken: the connector prometheus asks for metrics, and OTLP brings them to /v1/metrics',

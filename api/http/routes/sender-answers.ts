@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IngestRoute } from '../../../engine/index.ts'
 import type { IngestResult } from '../../../schemas/types.ts'
+import { withoutPath } from '../senders/elasticsearch.ts'
 
 type Body = Uint8Array | readonly Uint8Array[]
 
@@ -13,6 +14,9 @@ type Body = Uint8Array | readonly Uint8Array[]
 export const EVENT_GRID = 'aeg-event-type'
 /** Header by which Amazon Data Firehose numbers a post; its answer is to repeat that. */
 export const FIREHOSE_REQUEST = 'x-amz-firehose-request-id'
+
+/** Header, or part of the query, by which clients of Datadog give their key. */
+export const DATADOG_KEY = 'dd-api-key'
 
 /** Prometheus, vmalert and the rulers of Loki and Mimir put the path of an Alertmanager behind the ingest URL they are given. */
 const TO_ALERTMANAGER = /^(\/ingest\/[^/?]+)\/api\/v[12]\/alerts(?=\?|$)/
@@ -24,10 +28,12 @@ const TO_SPLUNK = /^(\/ingest\/[^/?]+)\/services\/collector(?:\/(?:event|health)
 const TO_LOKI = /^(\/ingest\/[^/?]+)\/loki\/api\/v1\/push(?=\?|$)/
 
 /** The address without such a path. */
-export const ingestUrlOf = (url: string): string =>
-  url.startsWith('/ingest/')
-    ? [TO_ALERTMANAGER, TO_SPLUNK, TO_LOKI].reduce((at, path) => at.replace(path, '$1'), url)
-    : url
+export function ingestUrlOf(url: string): string {
+  if (!url.startsWith('/ingest/')) return url
+  const found = [TO_ALERTMANAGER, TO_SPLUNK, TO_LOKI].find((path) => path.test(url))
+  if (found) return url.replace(found, '$1')
+  return withoutPath(url)
+}
 
 const CHALLENGE_MAX = 4_096
 /** What is shown again in a header. */
@@ -130,5 +136,20 @@ export function handshakeOf(headers: IncomingHttpHeaders): Record<string, string
 export const isHandshake = (method: string, pattern: string): boolean =>
   method === 'OPTIONS' && pattern === '/ingest/:key'
 
-/** The key that an address ends with, as `?key=…`; null: it has none. */
-export const keyIn = (url: string): string | null => new URLSearchParams(url.split('?')[1] ?? '').get('key')
+const AUTHORIZATION = /^(basic|apikey) +(\S+)\s*$/i
+
+/**
+ * The key as senders give it that know no bearer token: `?key=…` of the address, the password of Basic, the key of ApiKey,
+ * as it is or with an id before it, and Datadog's header. @returns null: it has none
+ */
+export function keyOfSender({ url, headers }: { url: string; headers: IncomingHttpHeaders }): string | null {
+  const query = url.includes('?') ? new URLSearchParams(url.split('?')[1]) : null
+  const inAddress = query?.get('key') ?? query?.get(DATADOG_KEY)
+  if (inAddress !== undefined && inAddress !== null) return inAddress
+  const own = headers[DATADOG_KEY]
+  if (typeof own === 'string') return own
+  const [, scheme, given] = AUTHORIZATION.exec(headers.authorization ?? '') ?? []
+  if (given === undefined) return null
+  const [, secret] = /:(.*)$/s.exec(Buffer.from(given, 'base64').toString()) ?? []
+  return scheme!.toLowerCase() === 'basic' ? (secret ?? null) : (secret ?? given)
+}

@@ -145,7 +145,7 @@ describe('a sender of webhooks', () => {
     expect((await door.call('POST', `${url}?key=svc_none`, { n: 1 }, token)).status).toBe(401)
     expect((await door.call('POST', url, { n: 1 }, token)).status).toBe(401)
     expect((await door.call('POST', `${url}?key=${ROOT}`, { n: 1 })).json()).toEqual({
-      detail: 'a key in the address must have the scope ingest and no other',
+      detail: 'a key in the address or a password must have the scope ingest alone',
     })
     expect((await door.call('POST', `${url}?key=svc_none`, { n: 1 })).status).toBe(401)
     expect((await door.call('POST', `/remember?key=${secret}`, { key: 'a', content: 'b' })).status).toBe(401)
