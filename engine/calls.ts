@@ -99,6 +99,8 @@ export interface IngestCall {
   listsAll?: boolean
   /** The body is an export of OpenTelemetry, and no list of items. */
   otlp?: OtlpForm
+  /** The body is a push of Loki in protobuf, packed by snappy. */
+  isLokiPush?: boolean
 }
 
 /** The same as it came over the wire. */

@@ -53,7 +53,7 @@ const POST_LOGS = 'send lines as JSON to /ingest/<ingest_key>, or logs by OTLP t
 const ELSEWHERE: readonly (readonly [path: RegExp, what: string])[] = [
   [
     /^\/(loki\/)?api\/(v1|prom)\/push$/,
-    `Loki's push API is taken behind an ingest URL, as JSON: /ingest/<ingest_key>/loki/api/v1/push. Else ${POST_LOGS}`,
+    `Loki's push API is taken behind an ingest URL: /ingest/<ingest_key>/loki/api/v1/push. Else ${POST_LOGS}`,
   ],
   [
     /^\/services\/collector(\/|$)/,

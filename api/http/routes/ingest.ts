@@ -19,6 +19,7 @@ import {
   refuseAsCluster,
   sendAsCluster,
 } from '../senders/elasticsearch.ts'
+import { lokiPushOf } from '../senders/loki.ts'
 import { streamOf } from '../stream-body.ts'
 import { answers, body, headers, mayTake } from '../validate.ts'
 import { decode, partsOf, WIRE_MAX } from '../whole-body.ts'
@@ -318,7 +319,7 @@ async function selfMade(
 }
 
 /** A body that is held, whole. */
-type WholeBody = Pick<IngestPost, 'body' | 'wireBody' | 'unreadable'>
+type WholeBody = Pick<IngestPost, 'body' | 'wireBody' | 'unreadable' | 'isLokiPush'>
 
 /** @throws SvcError invalid, of a form */
 async function wholeOf(
@@ -328,7 +329,8 @@ async function wholeOf(
 ): Promise<WholeBody> {
   let inflated: Awaited<ReturnType<typeof decode>>
   try {
-    refuseProtobuf(request, parts)
+    const push = await lokiPushOf(request, parts, bodies)
+    if (push) return push
     inflated = await decode(request.headers['content-encoding'], parts, (bytes) =>
       bodies.hold(request.raw, bytes),
     )
@@ -338,14 +340,6 @@ async function wholeOf(
   const given = inflated ?? { body: parts }
   if (isEmptyCloudEvent(request, given.body)) return { body: Buffer.from('{}'), wireBody: Buffer.alloc(0) }
   return formPayload(request, given.body, inflated?.wireBody) ?? given
-}
-
-/** As clients of Loki send it that are not told to send JSON. @throws SvcError unsupported_media */
-function refuseProtobuf(request: FastifyRequest, [first]: readonly Buffer[]): void {
-  const isJson = /^\s*[[{]/.test(first?.toString('latin1', 0, 64) ?? '{')
-  const isPacked = request.headers['content-encoding'] !== undefined
-  if (!isJson && !isPacked && /^application\/(?:x-|vnd\.google\.)?protobuf$/.test(typeOf(request)))
-    fail('unsupported_media', 'the body is protobuf, as its Content-Type says: let its sender send JSON')
 }
 
 /** What could not be unpacked, for its source to tell. @throws the error, where it is not of the body */

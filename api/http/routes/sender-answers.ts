@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IngestRoute } from '../../../engine/index.ts'
 import type { IngestResult } from '../../../schemas/types.ts'
 import { withoutPath } from '../senders/elasticsearch.ts'
+import { TO_LOKI } from '../senders/loki.ts'
 
 type Body = Uint8Array | readonly Uint8Array[]
 
@@ -23,9 +24,6 @@ const TO_ALERTMANAGER = /^(\/ingest\/[^/?]+)\/api\/v[12]\/alerts(?=\?|$)/
 
 /** Senders to Splunk's event collector put its path behind it, and ask at the same whether it is well. */
 const TO_SPLUNK = /^(\/ingest\/[^/?]+)\/services\/collector(?:\/(?:event|health))?(?:\/1\.0)?(?=\?|$)/
-
-/** And clients of Loki that of its push API. */
-const TO_LOKI = /^(\/ingest\/[^/?]+)\/loki\/api\/v1\/push(?=\?|$)/
 
 /** The address without such a path. */
 export function ingestUrlOf(url: string): string {

@@ -121,7 +121,7 @@ describe('a sender of webhooks', () => {
       Buffer.from([0xfe, 0x01, 0xf0]),
       packed,
     )
-    expect([refused.status, refused.json().detail]).toEqual([415, expect.stringContaining('send JSON')])
+    expect([refused.status, refused.json().detail]).toEqual([400, expect.stringContaining('snappy')])
     expect((await door.call('POST', `${url}/loki/api/v1/push`, body, packed)).status).toBe(202)
   })
 
