@@ -59,7 +59,10 @@ const ELSEWHERE: readonly (readonly [path: RegExp, what: string])[] = [
     /^\/services\/collector(\/|$)/,
     `of Splunk's event collector events alone are taken, behind an ingest URL: /ingest/<ingest_key>/services/collector/event. Else ${POST_LOGS}`,
   ],
-  [/^\/(api\/v2\/logs|v1\/input|api\/v\d\/series)(\/|$)/, `Datadog's intake is not taken: ${POST_LOGS}`],
+  [
+    /^\/(api\/v2\/logs|v1\/input|api\/v\d\/series)(\/|$)/,
+    `of Datadog's intake logs are taken, behind an ingest URL: /ingest/<ingest_key>/api/v2/logs. Else ${POST_LOGS}`,
+  ],
   [/^\/log\/v1$/, `New Relic's log API is not taken: ${POST_LOGS}`],
   [
     /^(\/[^/]+)?\/_(bulk|doc|create)(\/|$)/,

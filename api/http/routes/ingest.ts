@@ -12,6 +12,7 @@ import { storePieces } from '../ingest-pieces.ts'
 import { isOfManyLines, LIMITS, piecesOf } from '../ndjson.ts'
 import { notFound } from '../not-found.ts'
 import { asSvcError, problemHandler } from '../problems.ts'
+import { DATADOG_KEY, saidInQuery } from '../senders/datadog.ts'
 import {
   clusterAnswer,
   ingestBulk,
@@ -23,14 +24,7 @@ import { lokiPushOf } from '../senders/loki.ts'
 import { streamOf } from '../stream-body.ts'
 import { answers, body, headers, mayTake } from '../validate.ts'
 import { decode, partsOf, WIRE_MAX } from '../whole-body.ts'
-import {
-  answerSender,
-  answerVerification,
-  DATADOG_KEY,
-  handshakeOf,
-  sizeOf,
-  wantedBy,
-} from './sender-answers.ts'
+import { answerSender, answerVerification, handshakeOf, sizeOf, wantedBy } from './sender-answers.ts'
 
 /** Types producers give NDJSON; there is no registered one. */
 const NDJSON_TYPES = new Set([
@@ -178,6 +172,7 @@ async function ingested(
     return reply.code(200).send({ ingested: 0 })
   const wanted = given ? wantedBy(request, route, given.body) : null
   const call = callOf(request, route)
+  if (call.headers) Object.assign(call.headers, saidInQuery(request.originalUrl))
   if (given && isToElasticsearch(request.originalUrl))
     return ingestBulk(request, reply, { ...call, ...signedBody(route, given) }, doors)
   const isGood = () => auth.stillHolds(request.identity)

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IngestRoute } from '../../../engine/index.ts'
 import type { IngestResult } from '../../../schemas/types.ts'
+import { DATADOG_KEY, TO_DATADOG_V1, withoutIntake } from '../senders/datadog.ts'
 import { withoutPath } from '../senders/elasticsearch.ts'
 import { TO_LOKI } from '../senders/loki.ts'
 
@@ -15,9 +16,6 @@ type Body = Uint8Array | readonly Uint8Array[]
 export const EVENT_GRID = 'aeg-event-type'
 /** Header by which Amazon Data Firehose numbers a post; its answer is to repeat that. */
 export const FIREHOSE_REQUEST = 'x-amz-firehose-request-id'
-
-/** Header, or part of the query, by which clients of Datadog give their key. */
-export const DATADOG_KEY = 'dd-api-key'
 
 /** Prometheus, vmalert and the rulers of Loki and Mimir put the path of an Alertmanager behind the ingest URL they are given. */
 const TO_ALERTMANAGER = /^(\/ingest\/[^/?]+)\/api\/v[12]\/alerts(?=\?|$)/
@@ -30,7 +28,7 @@ export function ingestUrlOf(url: string): string {
   if (!url.startsWith('/ingest/')) return url
   const found = [TO_ALERTMANAGER, TO_SPLUNK, TO_LOKI].find((path) => path.test(url))
   if (found) return url.replace(found, '$1')
-  return withoutPath(url)
+  return withoutIntake(withoutPath(url))
 }
 
 const CHALLENGE_MAX = 4_096
@@ -62,7 +60,7 @@ export function wantedBy(
   // docs.splunk.com, HTTP Event Collector: what its clients look for, beside a status of 200.
   if (TO_SPLUNK.test(originalUrl)) return { text: 'Success', code: 0 }
   // vmalert takes no other answer of an Alertmanager than 200.
-  if (TO_ALERTMANAGER.test(originalUrl) || route.wantsOk) return {}
+  if (TO_ALERTMANAGER.test(originalUrl) || TO_DATADOG_V1.test(originalUrl) || route.wantsOk) return {}
   const delivery = headers[FIREHOSE_REQUEST]
   // docs.aws.amazon.com, HTTP endpoint delivery request and response specifications: without it a post is sent again.
   if (typeof delivery === 'string' && SHOWN.test(delivery)) return { requestId: delivery }
