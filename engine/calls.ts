@@ -95,8 +95,12 @@ export interface IngestCall {
   itemsBefore?: number
   /** Certificate that the body names as that of its signature, PEM: Amazon SNS. */
   certificate?: string | null
+  /** Each item that is refused is listed, and not the first of them alone: its sender is answered item by item. */
+  listsAll?: boolean
   /** The body is an export of OpenTelemetry, and no list of items. */
   otlp?: OtlpForm
+  /** The body is a push of Loki in protobuf, packed by snappy. */
+  isLokiPush?: boolean
 }
 
 /** The same as it came over the wire. */

@@ -123,8 +123,8 @@ export class Authenticator {
    * The caller of a request; null when it has no credential or one that is not known.
    * @param isProbe of /health: whoever sends a wrong credential too often is answered like anybody, never told
    *   to wait.
-   * @param inAddress a key in the address, for senders that send no header of their own: one that may send events alone,
-   *   for proxies write addresses down.
+   * @param inAddress a key in the address or a password, for senders that send no bearer token: one that may send events
+   *   alone, for proxies write addresses down.
    * @throws SvcError too_many after ten wrong credentials in a minute from one address; forbidden
    */
   identify(
@@ -137,7 +137,7 @@ export class Authenticator {
     if (inAddress !== null && (token === null || OF_SENDER.test(token))) {
       const identity = this.verify(inAddress, this.addressOf(request.raw))
       if (identity && !identity.scopes.every((scope) => scope === 'ingest'))
-        throw new SvcError('forbidden', 'a key in the address must have the scope ingest and no other')
+        throw new SvcError('forbidden', 'a key in the address or a password must have the scope ingest alone')
       return { identity, cookie: false }
     }
     if (token !== null) {

@@ -53,15 +53,21 @@ const POST_LOGS = 'send lines as JSON to /ingest/<ingest_key>, or logs by OTLP t
 const ELSEWHERE: readonly (readonly [path: RegExp, what: string])[] = [
   [
     /^\/(loki\/)?api\/(v1|prom)\/push$/,
-    `Loki's push API is taken behind an ingest URL, as JSON: /ingest/<ingest_key>/loki/api/v1/push. Else ${POST_LOGS}`,
+    `Loki's push API is taken behind an ingest URL: /ingest/<ingest_key>/loki/api/v1/push. Else ${POST_LOGS}`,
   ],
   [
     /^\/services\/collector(\/|$)/,
     `of Splunk's event collector events alone are taken, behind an ingest URL: /ingest/<ingest_key>/services/collector/event. Else ${POST_LOGS}`,
   ],
-  [/^\/(api\/v2\/logs|v1\/input|api\/v\d\/series)(\/|$)/, `Datadog's intake is not taken: ${POST_LOGS}`],
+  [
+    /^\/(api\/v2\/logs|v1\/input|api\/v\d\/series)(\/|$)/,
+    `of Datadog's intake logs are taken, behind an ingest URL: /ingest/<ingest_key>/api/v2/logs. Else ${POST_LOGS}`,
+  ],
   [/^\/log\/v1$/, `New Relic's log API is not taken: ${POST_LOGS}`],
-  [/^(\/[^/]+)?\/_(bulk|doc)(\/|$)/, `Elasticsearch's API is not taken: ${POST_LOGS}`],
+  [
+    /^(\/[^/]+)?\/_(bulk|doc|create)(\/|$)/,
+    `of Elasticsearch's API documents are taken by POST, behind an ingest URL: /ingest/<ingest_key>/_bulk. Else ${POST_LOGS}`,
+  ],
   [
     /^\/(api\/v1\/(write|receive|import.*)|prometheus\/.*|write|api\/v2\/write)$/,
     'remote write and line protocol are not taken: the connector prometheus asks for metrics, and OTLP brings them to /v1/metrics',

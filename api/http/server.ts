@@ -38,12 +38,12 @@ import { readOutRefused } from './read-out.ts'
 import { askRoutes } from './routes/ask.ts'
 import { connectRoutes } from './routes/connect.ts'
 import { healthRoutes } from './routes/health.ts'
-import { INGEST, ingestRoutes } from './routes/ingest.ts'
+import { ingestRoutes } from './routes/ingest.ts'
 import { loginRoutes } from './routes/logins.ts'
 import { mcpToolRoutes } from './routes/mcp-tools.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { pushRoutes } from './routes/pushes.ts'
-import { ingestUrlOf, isHandshake, keyIn } from './routes/sender-answers.ts'
+import { ingestUrlOf, isHandshake, keyOfSender } from './routes/sender-answers.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { slackRoutes } from './routes/slack.ts'
 import { tailRoutes } from './routes/tail.ts'
@@ -299,7 +299,7 @@ function guard(request: Checked, doors: Doors): void {
   const { identity, cookie } = doors.auth.identify(
     request,
     pattern === '/health',
-    pattern === INGEST ? keyIn(request.url) : null,
+    (pattern ?? request.url).startsWith('/ingest/') ? keyOfSender(request) : null,
   )
   checkOrigin(request.raw, rules, cookie || scope === 'public')
   if (identity) {

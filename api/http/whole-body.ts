@@ -6,7 +6,7 @@ import { compressionOf, inflateParts } from './compression.ts'
 
 export const WIRE_MAX = 16 * 1024 * 1024
 /** The inflated size alone decides, never how well it was compressed: equal stack traces compress to a thousandth. */
-const INFLATED_MAX = 64 * 1024 * 1024
+export const INFLATED_MAX = 64 * 1024 * 1024
 /** Steps in which memory is asked for while a body is inflated. */
 const STEP_BYTES = 1024 * 1024
 

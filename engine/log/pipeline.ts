@@ -36,6 +36,8 @@ const UNREADABLE: ReadonlySet<string> = new Set(['invalid', 'unsupported_media',
 const TOLD = ['skewed', 'untimed', 'tooLong', 'reader'] as const
 /** Rejected items listed in an answer; the rest is only counted. */
 const REJECTED_LISTED = 100
+const listedOf = ({ listsAll }: Pick<IngestCall, 'listsAll'>): number =>
+  listsAll ? Number.POSITIVE_INFINITY : REJECTED_LISTED
 
 /** @throws SvcError wrong_state, about the source: runs that write to it are not ended by that */
 function refusePaused(name: string): never {
@@ -187,7 +189,7 @@ export class Pipeline {
     if (events.n === 0 && rejected.length > 0 && !call.polled) {
       const reason = `no item could be stored; item ${rejected[0]!.index}: ${rejected[0]!.error}`
       source.counters.refused = addTo(source.counters.refused, { count: 1, sample: reason })
-      fail('invalid', reason, { rejected: rejected.slice(0, REJECTED_LISTED) })
+      fail('invalid', reason, { rejected: rejected.slice(0, listedOf(call)) })
     }
     // Its sender is told, and may pass it over: Firehose and OTLP take such an answer for all of it.
     if (rejected.length > 0 && !call.polled)
@@ -313,12 +315,13 @@ export class Pipeline {
     const ingested = sizeOfBatch(batch)
     if (ingested && !ready.call.practice) triggers.judge({ ...batch, bypass: ready.call.bypassCooldown })
     const duplicates = ready.events.n - ingested
+    const listed = listedOf(ready.call)
     this.counters.duplicates += duplicates
     const result: IngestResult = {
       ingested,
       ...(duplicates ? { duplicates } : {}),
-      ...(rejected.length ? { rejected: rejected.slice(0, REJECTED_LISTED) } : {}),
-      ...(rejected.length > REJECTED_LISTED ? { rejected_in_all: rejected.length } : {}),
+      ...(rejected.length ? { rejected: rejected.slice(0, listed) } : {}),
+      ...(rejected.length > listed ? { rejected_in_all: rejected.length } : {}),
       ...(ready.skewed.count ? { skewed: ready.skewed.count } : {}),
       ...noticesOf(ready),
       ...(ingested ? { ids: [`evt_${batch.firstId}`, `evt_${batch.firstId + ingested - 1}`] } : {}),

@@ -108,7 +108,7 @@ class Preparation {
     wait: (learn: Learn) => void,
   ): PreparedBody | null {
     const { kernel, pool, onFault } = this
-    if (!prepare.plan || !suits(prepare.plan, call.headers)) return null
+    if (call.isLokiPush || !prepare.plan || !suits(prepare.plan, call.headers)) return null
     const nowMs = this.clock.now()
     const map = mapperOf(prepare, call, nowMs, onFault)
     const read = prepareLines(kernel, { id, plan: prepare.plan, projection: prepare.projection }, call.body, {

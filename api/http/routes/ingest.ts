@@ -1,15 +1,26 @@
 /** Events in (SPEC.md, Ingest and reads): POST /ingest/<ingest_key> and POST /remember. */
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fail, type IngestPost, type IngestRoute, SvcError } from '../../../engine/index.ts'
 import type { IngestResult, RememberRequest } from '../../../schemas/types.ts'
 import { FIREHOSE_KEY, type Identity, SELF_MADE } from '../auth.ts'
 import { announced, type BodyBudget, idempotencyKey } from '../body-budget.ts'
 import type { Doors } from '../doors.ts'
+import { formPayload, typeOf } from '../form-body.ts'
 import { outcomeOf } from '../guard.ts'
 import { storePieces } from '../ingest-pieces.ts'
 import { isOfManyLines, LIMITS, piecesOf } from '../ndjson.ts'
 import { notFound } from '../not-found.ts'
+import { asSvcError, problemHandler } from '../problems.ts'
+import { DATADOG_KEY, saidInQuery } from '../senders/datadog.ts'
+import {
+  clusterAnswer,
+  ingestBulk,
+  isToElasticsearch,
+  refuseAsCluster,
+  sendAsCluster,
+} from '../senders/elasticsearch.ts'
+import { lokiPushOf } from '../senders/loki.ts'
 import { streamOf } from '../stream-body.ts'
 import { answers, body, headers, mayTake } from '../validate.ts'
 import { decode, partsOf, WIRE_MAX } from '../whole-body.ts'
@@ -51,6 +62,12 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
         : streaming.has(request)
           ? payload
           : partsOf(request, payload, routeOf(request)?.signed ? SIGNED_LIMIT : undefined),
+    )
+    const refuse = problemHandler(doors.log)
+    raw.setErrorHandler((error: FastifyError | SvcError, request, reply) =>
+      isToElasticsearch(request.originalUrl)
+        ? refuseAsCluster(reply, asSvcError(error, doors.log))
+        : refuse(error, request, reply),
     )
     raw.addHook('onRequest', async (request, reply) => {
       if (outcomeOf(request.raw)) return
@@ -99,6 +116,8 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
       // The address that makes its own source is one before there is that source.
       if (!route && request.params.key !== SELF_MADE) failUnknown()
       answerVerification(request, reply, route)
+      const told = clusterAnswer(request.originalUrl)
+      if (told) return sendAsCluster(reply, told)
       return {
         ok: true,
         detail:
@@ -140,6 +159,8 @@ async function ingested(
   doors: Doors,
 ): Promise<FastifyReply> {
   const { engine, auth, bodies, streams, clock } = doors
+  const told = clusterAnswer(request.originalUrl)
+  if (told) return sendAsCluster(reply, told)
   const wire = request.body ?? []
   const given = Array.isArray(wire) ? await wholeOf(request, wire, bodies) : null
   const known = auth.ingestRoute((request.params as { key: string }).key)
@@ -151,6 +172,9 @@ async function ingested(
     return reply.code(200).send({ ingested: 0 })
   const wanted = given ? wantedBy(request, route, given.body) : null
   const call = callOf(request, route)
+  if (call.headers) Object.assign(call.headers, saidInQuery(request.originalUrl))
+  if (given && isToElasticsearch(request.originalUrl))
+    return ingestBulk(request, reply, { ...call, ...signedBody(route, given) }, doors)
   const isGood = () => auth.stillHolds(request.identity)
   const many = given && manyLines(request, route, given.body)
   const result = many
@@ -169,6 +193,7 @@ async function ingested(
  */
 function isStreamed(request: FastifyRequest, route: IngestRoute | undefined): boolean {
   const length = request.headers['content-length']
+  if (isToElasticsearch(request.originalUrl)) return false
   return isNdjson(request) && route?.signed === false && (length === undefined || Number(length) > WIRE_MAX)
 }
 
@@ -250,6 +275,12 @@ function ingestStream(
   })
 }
 
+/** A body with what its signature covers, where its source checks one and something else of it is stored. */
+const signedBody = ({ signed }: IngestRoute, { body, wireBody }: WholeBody): WholeBody =>
+  signed
+    ? { body, wireBody: wireBody ?? Buffer.concat(body instanceof Uint8Array ? [body] : body) }
+    : { body }
+
 /** Of Amazon SNS: stored where its signature holds, and a subscription is confirmed then; what fails, SNS sends again. */
 async function ingestSns(
   engine: Doors['engine'],
@@ -283,7 +314,7 @@ async function selfMade(
 }
 
 /** A body that is held, whole. */
-type WholeBody = Pick<IngestPost, 'body' | 'wireBody' | 'unreadable'>
+type WholeBody = Pick<IngestPost, 'body' | 'wireBody' | 'unreadable' | 'isLokiPush'>
 
 /** @throws SvcError invalid, of a form */
 async function wholeOf(
@@ -293,7 +324,8 @@ async function wholeOf(
 ): Promise<WholeBody> {
   let inflated: Awaited<ReturnType<typeof decode>>
   try {
-    refuseProtobuf(request, parts)
+    const push = await lokiPushOf(request, parts, bodies)
+    if (push) return push
     inflated = await decode(request.headers['content-encoding'], parts, (bytes) =>
       bodies.hold(request.raw, bytes),
     )
@@ -303,14 +335,6 @@ async function wholeOf(
   const given = inflated ?? { body: parts }
   if (isEmptyCloudEvent(request, given.body)) return { body: Buffer.from('{}'), wireBody: Buffer.alloc(0) }
   return formPayload(request, given.body, inflated?.wireBody) ?? given
-}
-
-/** As clients of Loki send it that are not told to send JSON. @throws SvcError unsupported_media */
-function refuseProtobuf(request: FastifyRequest, [first]: readonly Buffer[]): void {
-  const isJson = /^\s*[[{]/.test(first?.toString('latin1', 0, 64) ?? '{')
-  const isPacked = request.headers['content-encoding'] !== undefined
-  if (!isJson && !isPacked && /^application\/(?:x-|vnd\.google\.)?protobuf$/.test(typeOf(request)))
-    fail('unsupported_media', 'the body is protobuf, as its Content-Type says: let its sender send JSON')
 }
 
 /** What could not be unpacked, for its source to tell. @throws the error, where it is not of the body */
@@ -337,50 +361,13 @@ async function refuseUnreadable(
 const isEmptyCloudEvent = ({ headers }: FastifyRequest, body: Uint8Array | readonly Uint8Array[]): boolean =>
   headers['ce-specversion'] !== undefined && headers['ce-type'] !== undefined && sizeOf(body) === 0
 
-export const FORM_TYPE = 'application/x-www-form-urlencoded'
-const FORM_FIELD = 'payload='
-/** A form as it is written: no JSON, and no text that merely has an equals sign. */
-const FORM = /^[\w.%+[\]*-]+=[^\s"{}<>]*\r?\n?$/
-/** One event is in it. */
-const FORM_BYTES_MAX = 1024 * 1024
-
-/**
- * A form as JSON: what is in its field `payload`, as GitHub sends it where its webhook's content type is left as it is, and
- * else an object of its fields, as the HTTPHandler of Python sends a line of a log. Null for all else, so that JSON under
- * this type, which curl sends, stays JSON.
- * @param wireBody what a signature covers, if that is not `body`. @throws SvcError invalid
- */
-function formPayload(
-  request: FastifyRequest,
-  body: Uint8Array | readonly Uint8Array[],
-  wireBody?: Buffer,
-): { body: Buffer; wireBody: Buffer } | null {
-  if (typeOf(request) !== FORM_TYPE) return null
-  const form = body instanceof Uint8Array ? Buffer.from(body) : Buffer.concat(body)
-  const isPayload = form.toString('latin1', 0, FORM_FIELD.length) === FORM_FIELD
-  const text = isPayload || form.length <= FORM_BYTES_MAX ? form.toString().trimEnd() : ''
-  if (!isPayload && !FORM.test(text)) return null
-  const fields = new URLSearchParams(text)
-  const payload = isPayload ? fields.get('payload') : JSON.stringify(objectOfForm(fields))
-  if (!payload) fail('invalid', 'the form field payload is empty; send it as application/json')
-  return { body: Buffer.from(payload), wireBody: wireBody ?? form }
-}
-
-/** A field that comes several times is a list. */
-function objectOfForm(fields: URLSearchParams): Record<string, string | string[]> {
-  const values = new Map<string, string[]>()
-  for (const [name, value] of fields) {
-    const before = values.get(name)
-    if (before) before.push(value)
-    else values.set(name, [value])
-  }
-  return Object.fromEntries([...values].map(([name, of]) => [name, of.length > 1 ? of : of[0]!]))
-}
-
-export const typeOf = ({ headers }: Pick<FastifyRequest, 'headers'>): string =>
-  (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
-
-const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'x-svc-token', FIREHOSE_KEY])
+const CREDENTIALS: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'x-svc-token',
+  FIREHOSE_KEY,
+  DATADOG_KEY,
+])
 
 /** Headers a connector may look at; never a credential. */
 function headersOf({ headers }: Pick<FastifyRequest, 'headers'>): Record<string, string> {

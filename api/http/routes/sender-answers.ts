@@ -6,6 +6,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IngestRoute } from '../../../engine/index.ts'
 import type { IngestResult } from '../../../schemas/types.ts'
+import { DATADOG_KEY, TO_DATADOG_V1, withoutIntake } from '../senders/datadog.ts'
+import { withoutPath } from '../senders/elasticsearch.ts'
+import { TO_LOKI } from '../senders/loki.ts'
 
 type Body = Uint8Array | readonly Uint8Array[]
 
@@ -20,14 +23,13 @@ const TO_ALERTMANAGER = /^(\/ingest\/[^/?]+)\/api\/v[12]\/alerts(?=\?|$)/
 /** Senders to Splunk's event collector put its path behind it, and ask at the same whether it is well. */
 const TO_SPLUNK = /^(\/ingest\/[^/?]+)\/services\/collector(?:\/(?:event|health))?(?:\/1\.0)?(?=\?|$)/
 
-/** And clients of Loki that of its push API. */
-const TO_LOKI = /^(\/ingest\/[^/?]+)\/loki\/api\/v1\/push(?=\?|$)/
-
 /** The address without such a path. */
-export const ingestUrlOf = (url: string): string =>
-  url.startsWith('/ingest/')
-    ? [TO_ALERTMANAGER, TO_SPLUNK, TO_LOKI].reduce((at, path) => at.replace(path, '$1'), url)
-    : url
+export function ingestUrlOf(url: string): string {
+  if (!url.startsWith('/ingest/')) return url
+  const found = [TO_ALERTMANAGER, TO_SPLUNK, TO_LOKI].find((path) => path.test(url))
+  if (found) return url.replace(found, '$1')
+  return withoutIntake(withoutPath(url))
+}
 
 const CHALLENGE_MAX = 4_096
 /** What is shown again in a header. */
@@ -58,7 +60,7 @@ export function wantedBy(
   // docs.splunk.com, HTTP Event Collector: what its clients look for, beside a status of 200.
   if (TO_SPLUNK.test(originalUrl)) return { text: 'Success', code: 0 }
   // vmalert takes no other answer of an Alertmanager than 200.
-  if (TO_ALERTMANAGER.test(originalUrl) || route.wantsOk) return {}
+  if (TO_ALERTMANAGER.test(originalUrl) || TO_DATADOG_V1.test(originalUrl) || route.wantsOk) return {}
   const delivery = headers[FIREHOSE_REQUEST]
   // docs.aws.amazon.com, HTTP endpoint delivery request and response specifications: without it a post is sent again.
   if (typeof delivery === 'string' && SHOWN.test(delivery)) return { requestId: delivery }
@@ -130,5 +132,20 @@ export function handshakeOf(headers: IncomingHttpHeaders): Record<string, string
 export const isHandshake = (method: string, pattern: string): boolean =>
   method === 'OPTIONS' && pattern === '/ingest/:key'
 
-/** The key that an address ends with, as `?key=…`; null: it has none. */
-export const keyIn = (url: string): string | null => new URLSearchParams(url.split('?')[1] ?? '').get('key')
+const AUTHORIZATION = /^(basic|apikey) +(\S+)\s*$/i
+
+/**
+ * The key as senders give it that know no bearer token: `?key=…` of the address, the password of Basic, the key of ApiKey,
+ * as it is or with an id before it, and Datadog's header. @returns null: it has none
+ */
+export function keyOfSender({ url, headers }: { url: string; headers: IncomingHttpHeaders }): string | null {
+  const query = url.includes('?') ? new URLSearchParams(url.split('?')[1]) : null
+  const inAddress = query?.get('key') ?? query?.get(DATADOG_KEY)
+  if (inAddress !== undefined && inAddress !== null) return inAddress
+  const own = headers[DATADOG_KEY]
+  if (typeof own === 'string') return own
+  const [, scheme, given] = AUTHORIZATION.exec(headers.authorization ?? '') ?? []
+  if (given === undefined) return null
+  const [, secret] = /:(.*)$/s.exec(Buffer.from(given, 'base64').toString()) ?? []
+  return scheme!.toLowerCase() === 'basic' ? (secret ?? null) : (secret ?? given)
+}

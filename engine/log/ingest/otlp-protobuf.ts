@@ -472,3 +472,76 @@ export const requests: Record<OtlpSignal, Message> = {
   traces: request('resourceSpans', 'scopeSpans', 'spans', span),
   metrics: request('resourceMetrics', 'scopeMetrics', 'metrics', metric),
 }
+
+/* A push of Loki: https://github.com/grafana/loki/blob/main/pkg/push/push.proto */
+
+const pair = message({ 1: ['name', 'string'], 2: ['value', 'string'] })
+const entry = message({
+  1: ['timestamp', message({ 1: ['seconds', 'int64'], 2: ['nanos', 'int32'] })],
+  2: ['line', 'string'],
+  3: ['structuredMetadata', pair, 'list'],
+})
+
+/** What Promtail, Alloy and others push. */
+export const lokiPush = message({
+  1: ['streams', message({ 1: ['labels', 'string'], 2: ['entries', entry, 'list'] }), 'list'],
+})
+
+/* Snappy without frames: https://github.com/google/snappy/blob/main/format_description.txt */
+
+const UNPACKED_MIB_MAX = 64
+/** Three bytes stand for sixty-four at most. */
+const SNAPPY_RATIO_MAX = 22
+
+/** @throws SvcError invalid: it is none, or cut short; too_large: more than 64 MiB, which it says before anything is unpacked */
+export function unpackSnappy(packed: Uint8Array): Buffer {
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)
+  const { size, at } = snappySize(bytes)
+  if (size > UNPACKED_MIB_MAX * 1024 * 1024)
+    fail('too_large', `the body unpacks to more than ${UNPACKED_MIB_MAX} MiB; send less at once`)
+  if (size > bytes.length * SNAPPY_RATIO_MAX) notSnappy()
+  const out = Buffer.allocUnsafeSlow(size)
+  let from = at
+  let to = 0
+  while (from < bytes.length) {
+    const tag = bytes[from]!
+    const extra = (tag & 3) === 0 ? Math.max(0, (tag >> 2) - 59) : (tag & 3) === 3 ? 4 : tag & 3
+    if (from + extra >= bytes.length) notSnappy()
+    const given = extra === 0 ? 0 : bytes.readUIntLE(from + 1, extra)
+    from += 1 + extra
+    const length =
+      (tag & 3) === 0
+        ? (extra === 0 ? tag >> 2 : given) + 1
+        : (tag & 3) === 1
+          ? ((tag >> 2) & 7) + 4
+          : (tag >> 2) + 1
+    if (length > size - to) notSnappy()
+    if ((tag & 3) === 0) {
+      if (length > bytes.length - from) notSnappy()
+      bytes.copy(out, to, from, from + length)
+      from += length
+    } else repeat(out, to, (tag & 3) === 1 ? ((tag >> 5) << 8) | given : given, length)
+    to += length
+  }
+  return to === size ? out : notSnappy()
+}
+
+/** Writes again what stands so far back; what is written may be part of it. */
+function repeat(out: Buffer, to: number, back: number, length: number): void {
+  if (back === 0 || back > to) notSnappy()
+  if (back >= length) out.copy(out, to, to - back, to - back + length)
+  else for (let i = to; i < to + length; i++) out[i] = out[i - back]!
+}
+
+/** Bytes that it says it unpacks to, and where they begin. @throws SvcError invalid */
+function snappySize(bytes: Uint8Array): { size: number; at: number } {
+  let size = 0
+  for (let at = 0; at < 5 && at < bytes.length; at++) {
+    size += (bytes[at]! & 0x7f) * 2 ** (7 * at)
+    if (bytes[at]! < 0x80) return { size, at: at + 1 }
+  }
+  return notSnappy()
+}
+
+const notSnappy = (): never =>
+  fail('invalid', 'the body is no push of Loki: it is not packed by snappy, or cut short')

@@ -10,12 +10,14 @@ import {
   type Fields,
   fieldsOf,
   listOf,
+  lokiPush,
   type OtlpForm,
   type OtlpSignal,
   REFUSED,
   RecordFault,
   readMessage,
   requests,
+  unpackSnappy,
 } from './otlp-protobuf.ts'
 
 /** Every record repeats what its resource says, so that a small request could become a huge one. */
@@ -26,8 +28,17 @@ const BYTES_FIRST = 64 * 1024
 /** Filled so far a buffer is handed on as it is; what is emptier is copied. */
 const MOSTLY = 3 / 4
 
-/** The body of a call as items: as it came, or an export taken apart. @throws SvcError */
-export function itemsOf({ body, otlp }: { body: Uint8Array; otlp?: OtlpForm }): Uint8Array {
+/** The body of a call as items: as it came, or an export or a push taken apart. @throws SvcError */
+export function itemsOf({
+  body,
+  otlp,
+  isLokiPush,
+}: {
+  body: Uint8Array
+  otlp?: OtlpForm
+  isLokiPush?: boolean
+}): Uint8Array {
+  if (isLokiPush) return pushItems(body)
   return otlp ? exportItems(body, otlp) : body
 }
 
@@ -47,6 +58,80 @@ export function exportItems(body: Uint8Array, { signal, encoding }: OtlpForm): B
   })
   items.add(count === 0 ? '[]' : ']')
   return items.finish()
+}
+
+/** Of an item, so that it is less than an item may be where its lines are short. */
+const PUSH_ITEM_CHARS = 256 * 1024
+
+/** A push of Loki as what its clients send that send JSON, some lines of a stream to an item. @throws SvcError invalid, too_large */
+function pushItems(body: Uint8Array): Buffer {
+  const items = new Items(body.length)
+  for (const stream of listOf(readMessage(unpackSnappy(body), lokiPush).streams)) {
+    const { labels, entries } = fieldsOf(stream)
+    const head = `{"streams":[{"stream":${JSON.stringify(streamLabels(String(labels ?? '')))},"values":[`
+    let rows: string[] = []
+    let chars = 0
+    const end = (): void => {
+      if (rows.length > 0) items.add(`${head}${rows.join()}]}]}\n`)
+      rows = []
+      chars = 0
+    }
+    for (const entry of listOf(entries)) {
+      const row = rowOf(fieldsOf(entry))
+      if (chars + row.length > PUSH_ITEM_CHARS) end()
+      rows.push(row)
+      chars += row.length
+    }
+    end()
+  }
+  return items.finish()
+}
+
+function rowOf({ timestamp, line = '', structuredMetadata }: Fields): string {
+  const { seconds = '0', nanos = 0 } = fieldsOf(timestamp)
+  const time = BigInt(String(seconds)) * 1_000_000_000n + BigInt(Number(nanos))
+  const pairs = listOf(structuredMetadata).map((one) =>
+    Object.values({ name: '', value: '', ...fieldsOf(one) }),
+  )
+  return JSON.stringify([String(time), line, ...(pairs.length > 0 ? [Object.fromEntries(pairs)] : [])])
+}
+
+/** A pair of a selector such as `{app="shop", env="a\\"b"}`, as Prometheus writes them: the names may be quoted, too. */
+const LABEL =
+  /\s*([\w.:-]+|"(?:[^"\\]|\\.)*")\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)\s*(?:,|$)/sy
+const ESCAPED = /\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[0-7]{3}|.)/gis
+const CONTROLS: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+}
+
+/** What a stream is named by; where it cannot be read to its end, all of it under `labels`, too. */
+function streamLabels(selector: string): Record<string, string> {
+  const [, inside] = /^\s*\{(.*)\}\s*$/s.exec(selector) ?? []
+  const found: [string, string][] = []
+  LABEL.lastIndex = 0
+  for (let at = 0; inside !== undefined && at < inside.trimEnd().length; at = LABEL.lastIndex) {
+    LABEL.lastIndex = at
+    const pair = LABEL.exec(inside)
+    if (!pair) return { ...Object.fromEntries(found), labels: selector }
+    found.push([unquoted(pair[1]!), unquoted(pair[2]!)])
+  }
+  return inside === undefined ? { labels: selector } : Object.fromEntries(found)
+}
+
+function unquoted(text: string): string {
+  if (text[0] === '`') return text.slice(1, -1)
+  if (text[0] !== '"' && text[0] !== "'") return text
+  return text.slice(1, -1).replace(ESCAPED, (_, code: string) => {
+    if (code.length === 1) return CONTROLS[code] ?? code
+    const number = Number.parseInt(/^[xu]/i.test(code) ? code.slice(1) : code, /^[xu]/i.test(code) ? 16 : 8)
+    return number <= 0x10ffff ? String.fromCodePoint(number) : code
+  })
 }
 
 /** Texts written one after another, so that no more than their bytes are held. */

@@ -46,8 +46,17 @@ describe('a preset', () => {
     expect(ALL.map(([name]) => name)).toEqual([
       ...['amazon_eventbridge', 'amazon_firehose', 'amazon_sns', 'argo_cd', 'azure_devops'],
       ...['azure_event_grid', 'better_stack', 'bitbucket', 'checkly', 'circleci', 'cloudevents', 'collectd'],
-      ...['datadog', 'docker_hub', 'falco', 'fluent_bit', 'gelf', 'gitlab', 'google_pubsub'],
-      ...['grafana', 'incident_io', 'jenkins', 'jira', 'kubernetes', 'launchdarkly'],
+      ...[
+        'datadog',
+        'datadog_logs',
+        'docker_hub',
+        'elasticsearch_bulk',
+        'falco',
+        'fluent_bit',
+        'gelf',
+        'gitlab',
+      ],
+      ...['google_pubsub', 'grafana', 'incident_io', 'jenkins', 'jira', 'kubernetes', 'launchdarkly'],
       ...[
         'linear',
         'loki_push',
@@ -134,7 +143,7 @@ describe('a preset', () => {
     const unnamed = new Set(EXAMPLES.filter((one) => !NAMED.includes(one)).map(([name]) => name))
     // What only says how it is now has no name; Firehose and incident.io name what they send in a header alone; Sentry's errors and GitLab's events have none in the payload.
     expect([...unnamed].sort()).toEqual([
-      ...['amazon_firehose', 'collectd', 'docker_hub', 'falco'],
+      ...['amazon_firehose', 'collectd', 'datadog_logs', 'docker_hub', 'elasticsearch_bulk', 'falco'],
       ...[
         'fluent_bit',
         'gelf',

@@ -1,0 +1,305 @@
+/**
+ * What sends logs to Elasticsearch: its bulk requests behind an ingest URL, and what its clients ask before they send.
+ * https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-bulk
+ */
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type ErrorExtra, fail, type IngestPost, SvcError } from '../../../engine/index.ts'
+import type { IngestResult } from '../../../schemas/types.ts'
+import type { Doors } from '../doors.ts'
+import { problemHeaders } from '../problems.ts'
+
+const BULK = /^\/ingest\/[^/?]+\/(?:([^/?_][^/?]*)\/)?_bulk\/?(?:\?|$)/
+/** One document, as who sends few does. */
+const ONE = /^\/ingest\/[^/?]+\/([^/?_][^/?]*)\/_(?:doc|create)(?:\/([^/?]+))?\/?(?:\?|$)/
+/** What is asked, each answered as by a cluster that has all that its client would set up. */
+const ASKED: readonly (readonly [path: RegExp, answer: object])[] = [
+  [/^$/, info()],
+  [/^_license$/, { license: { status: 'active', uid: 'svc', type: 'basic', mode: 'basic' } }],
+  [/^_xpack$/, { license: { status: 'active', uid: 'svc', type: 'basic', mode: 'basic' }, features: {} }],
+  [/^_(cluster|cat)\/health(\/.*)?$/, { cluster_name: 'svc', status: 'green', timed_out: false }],
+  [/^_(index_template|template|component_template|ilm\/policy|ingest\/pipeline|data_stream)\/[^/]+$/, {}],
+  [/^([^/]+\/)?_refresh$/, { _shards: { total: 1, successful: 1, failed: 0 } }],
+]
+const SENT = /^(\/ingest\/[^/?]+)\/([^?]*?)\/?(\?|$)/
+
+/** A version whose clients send what is taken here; clients of 7 to 9 look at it. */
+function info(): object {
+  const version = { number: '8.19.0', build_flavor: 'default', build_type: 'svc', lucene_version: '9.12.2' }
+  return {
+    name: 'svc',
+    cluster_name: 'svc',
+    cluster_uuid: 'svc',
+    version: {
+      ...version,
+      minimum_wire_compatibility_version: '7.17.0',
+      minimum_index_compatibility_version: '7.0.0',
+    },
+    tagline: 'You Know, for Search',
+  }
+}
+
+/** What a client is told that asks so; undefined: it asks nothing that is known. @param url as it came */
+export function clusterAnswer(url: string): object | undefined {
+  const [, , path] = SENT.exec(url) ?? []
+  return path === undefined ? undefined : ASKED.find(([of]) => of.test(path))?.[1]
+}
+
+/** Whether documents go there. @param url as it came */
+export const isToElasticsearch = (url: string): boolean => BULK.test(url) || ONE.test(url)
+
+/** The address without a path of Elasticsearch. */
+export const withoutPath = (url: string): string =>
+  isToElasticsearch(url) || clusterAnswer(url) ? url.replace(SENT, '$1$3') : url
+
+/** Its clients take no answer without it for one of Elasticsearch. */
+const PRODUCT = ['x-elastic-product', 'Elasticsearch'] as const
+
+/** Answers as Elasticsearch does. */
+export const sendAsCluster = (reply: FastifyReply, answer: object, status = 200): FastifyReply =>
+  reply
+    .code(status)
+    .header(...PRODUCT)
+    .type('application/json; charset=utf-8')
+    .serializer((text: string) => text)
+    .send(JSON.stringify(answer))
+
+type Rejected = NonNullable<ErrorExtra['rejected']>
+
+/** One action of a bulk request. */
+interface Action {
+  op: 'index' | 'create' | 'update' | 'delete'
+  index: string | undefined
+  id: string | undefined
+  /** Why it is refused by itself. */
+  refused?: string
+}
+
+/** What is said of one. */
+interface Answered {
+  status: number
+  [told: string]: unknown
+}
+
+/** A bulk request, taken apart. */
+export interface Bulk {
+  actions: Action[]
+  /** The documents to be stored, one a line, each with its index and id in front. */
+  documents: Buffer
+}
+
+const OPS = ['index', 'create', 'update', 'delete'] as const
+const NEWLINE = 0x0a
+const OBJECT = 0x7b
+const END = 0x7d
+/** Of a name, as Elasticsearch has it; it is repeated with each document. */
+const INDEX_BYTES_MAX = 255
+const ID_BYTES_MAX = 512
+const NO_CHANGES = 'what is stored is neither updated nor deleted: send create or index'
+
+/** Takes a request apart. @param url as it came. @throws SvcError invalid: what breaks it as a whole */
+export function readBulk(url: string, given: Uint8Array | readonly Uint8Array[]): Bulk {
+  const bytes = given instanceof Uint8Array ? Buffer.from(given) : Buffer.concat(given)
+  const [, name, idInAddress] = ONE.exec(url) ?? BULK.exec(url)!
+  const inAddress = bounded('the index', name, INDEX_BYTES_MAX)
+  if (ONE.test(url))
+    return oneDocument(bytes, {
+      op: 'index',
+      index: inAddress,
+      id: bounded('the id', idInAddress, ID_BYTES_MAX),
+    })
+  const actions: Action[] = []
+  const documents: Buffer[] = []
+  const lines = new Lines(bytes)
+  for (let line = lines.next(); line; line = lines.next()) {
+    if (line.length === 0) continue
+    const action = actionOf(line, lines.number, inAddress)
+    actions.push(action)
+    if (action.op === 'delete') {
+      action.refused = NO_CHANGES
+      continue
+    }
+    const document = lines.next()
+    if (!document) fail('invalid', `line ${lines.number} asks to ${action.op} and no document follows it`)
+    // The first must be JSON by itself: by it the body is known for lines.
+    action.refused = action.op === 'update' ? NO_CHANGES : documentFault(document, documents.length === 0)
+    if (action.refused === undefined) documents.push(headOf(action, document), document.subarray(1), LINE_END)
+  }
+  if (actions.length === 0) fail('invalid', 'the body is empty; it must be a bulk request')
+  return { actions, documents: Buffer.concat(documents) }
+}
+
+function oneDocument(bytes: Buffer, action: Action): Bulk {
+  const { start, end } = trimmed(bytes, 0, bytes.length)
+  const document = bytes.subarray(start, end)
+  action.refused = documentFault(document, true)
+  const documents = action.refused === undefined ? [headOf(action, document), document.subarray(1)] : []
+  return { actions: [action], documents: Buffer.concat(documents) }
+}
+
+const LINE_END = Buffer.from('\n')
+
+class Lines {
+  number = 0
+  private at = 0
+
+  constructor(private readonly bytes: Buffer) {}
+
+  /** The next line without the space around it; undefined: there is none. */
+  next(): Buffer | undefined {
+    const { bytes, at } = this
+    if (at >= bytes.length) return undefined
+    const found = bytes.indexOf(NEWLINE, at)
+    const past = found === -1 ? bytes.length : found
+    this.at = past + 1
+    this.number++
+    const { start, end } = trimmed(bytes, at, past)
+    return bytes.subarray(start, end)
+  }
+}
+
+const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d || byte === NEWLINE
+
+function trimmed(bytes: Buffer, from: number, to: number): { start: number; end: number } {
+  let start = from
+  let end = to
+  while (start < end && isSpace(bytes[start]!)) start++
+  while (end > start && isSpace(bytes[end - 1]!)) end--
+  return { start, end }
+}
+
+/** @param inAddress the index where the action names none. @throws SvcError invalid */
+function actionOf(line: Buffer, number: number, inAddress: string | undefined): Action {
+  const wants = `line ${number} must be an action: an object with one of ${OPS.join(', ')}`
+  let given: Record<string, unknown> | null = null
+  try {
+    given = line[0] === OBJECT && line.length < 65_536 ? JSON.parse(line.toString()) : null
+  } catch (error) {
+    fail('invalid', `${wants} (${(error as Error).message})`)
+  }
+  const op = OPS.find((name) => given !== null && Object.hasOwn(given, name))
+  if (!op) return fail('invalid', wants)
+  const { _index: index, _id: id } = (given![op] ?? {}) as { _index?: unknown; _id?: unknown }
+  return {
+    op,
+    index: bounded(`_index of line ${number}`, index, INDEX_BYTES_MAX) ?? inAddress,
+    id: bounded(`_id of line ${number}`, id, ID_BYTES_MAX),
+  }
+}
+
+function bounded(what: string, value: unknown, most: number): string | undefined {
+  if (value === undefined || value === null) return undefined
+  const text = String(value)
+  if (Buffer.byteLength(text) > most) fail('invalid', `${what} is longer than ${most} bytes`)
+  return text === '' ? undefined : text
+}
+
+/** @param isFirst whether none before it is stored */
+function documentFault(document: Buffer, isFirst: boolean): string | undefined {
+  if (document[0] !== OBJECT) return 'the document is not a JSON object'
+  if (!isFirst) return undefined
+  try {
+    JSON.parse(document.toString())
+    return undefined
+  } catch (error) {
+    return `the document is not valid JSON: ${(error as Error).message}`
+  }
+}
+
+/** What stands before the fields of a document: no document has fields of these names. */
+function headOf({ op, index, id }: Action, document: Buffer): Buffer {
+  // What is put under an id again may say something else; the same is a repeat.
+  const version = op === 'index' && id !== undefined ? versionOf(document) : undefined
+  const told = JSON.stringify({ _index: index, _id: id, _version: version }).slice(0, -1)
+  let next = 1
+  while (isSpace(document[next] ?? 0)) next++
+  return Buffer.from(told === '{' || document[next] === END ? told : `${told},`)
+}
+
+const VERSION_DIGITS = 16
+const versionOf = (document: Buffer): string =>
+  createHash('sha256').update(document).digest('hex').slice(0, VERSION_DIGITS)
+
+/**
+ * What a bulk request is answered with, an item for each action.
+ * @param rejected documents that were refused, by their place among those to be stored. @param took ms
+ */
+function bulkAnswer(
+  { actions }: Bulk,
+  rejected: Rejected,
+  result: IngestResult | null,
+  took: number,
+): { items: Partial<Record<Action['op'], Answered>>[] } {
+  const faults = new Map(rejected.map(({ index, error }) => [index, error]))
+  let stored = 0
+  const items = actions.map(({ op, index, id, refused }) => {
+    const reason = refused ?? faults.get(stored)
+    if (refused === undefined) stored++
+    const about = { _index: index ?? null, _id: id ?? null }
+    const answered: Answered =
+      reason === undefined
+        ? { ...about, _version: 1, result: 'created', status: 201 }
+        : { ...about, status: 400, error: { type: 'document_parsing_exception', reason } }
+    return { [op]: answered }
+  })
+  const errors = items.some((item) => Object.values(item)[0]!.status !== 201)
+  const { rejected: _, ...told } = result ?? {}
+  return { took, errors, items, ...(result === null ? {} : { svc: told }) } as never
+}
+
+/** The request, taken apart; where it cannot be, that is told on its source, too. @throws SvcError */
+async function readTold(url: string, call: IngestPost, engine: Doors['engine']): Promise<Bulk> {
+  try {
+    return readBulk(url, call.body)
+  } catch (error) {
+    if (error instanceof SvcError && error.code === 'invalid')
+      await engine.ingest({ ...call, unreadable: { code: 'invalid', detail: error.message } })
+    throw error
+  }
+}
+
+/** Stores a bulk request, whose documents are answered one by one. @throws SvcError */
+export async function ingestBulk(
+  { originalUrl }: FastifyRequest,
+  reply: FastifyReply,
+  { body, ...call }: IngestPost,
+  { engine, clock }: Doors,
+): Promise<FastifyReply> {
+  const began = clock.now()
+  const bulk = await readTold(originalUrl, { body, ...call }, engine)
+  const answer = (rejected: Rejected, result: IngestResult | null): FastifyReply => {
+    const told = bulkAnswer(bulk, rejected, result, clock.now() - began)
+    const [one] = told.items
+    return ONE.test(originalUrl)
+      ? sendAsCluster(reply, one!.index!, one!.index!.status)
+      : sendAsCluster(reply, told)
+  }
+  if (bulk.documents.length === 0) return answer([], null)
+  try {
+    const result = await engine.ingest({ ...call, body: bulk.documents, listsAll: true })
+    return answer(result.rejected ?? [], result)
+  } catch (error) {
+    if (!(error instanceof SvcError && error.extra.rejected)) throw error
+    return answer(error.extra.rejected, null)
+  }
+}
+
+/** What sending the same again does not change. */
+const FINAL: ReadonlySet<number> = new Set([400, 413, 415, 422])
+
+/** A refusal of the whole, as Elasticsearch and as svc says it. */
+export function refuseAsCluster(reply: FastifyReply, error: SvcError): FastifyReply {
+  problemHeaders(reply, error)
+  // Of what is full clients of Elasticsearch know 429, 502, 503 and 504, after which they send it again.
+  const status = error.code === 'storage_full' ? 503 : error.status
+  // rsyslog takes JSON under any status for an answer that is not worth trying again: it would drop what it has.
+  if (!FINAL.has(status))
+    return reply
+      .code(status)
+      .header(...PRODUCT)
+      .type('text/plain; charset=utf-8')
+      .send(error.message)
+  const cause = { type: 'illegal_argument_exception', reason: error.message }
+  const told = { error: { root_cause: [cause], ...cause }, status, detail: error.message }
+  return sendAsCluster(reply, told, status)
+}

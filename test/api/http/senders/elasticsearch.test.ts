@@ -1,0 +1,169 @@
+/** Clients of Elasticsearch behind an ingest URL: what they send, what they ask before, and what they are answered. */
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDoor, ROOT } from '../door.ts'
+
+let door: Awaited<ReturnType<typeof openDoor>>
+let url: string
+let secret: string
+beforeAll(async () => {
+  door = await openDoor({ secured: true, maxDbSize: 256 * 1024 * 1024 })
+  const source = await door.source('es', { preset: 'elasticsearch_bulk' })
+  url = source.url
+  secret = source.key!.secret
+})
+afterAll(() => door.close())
+
+const TYPE = { 'content-type': 'application/vnd.elasticsearch+x-ndjson; compatible-with=8' }
+const basic = (password: string) => ({
+  authorization: `Basic ${Buffer.from(`elastic:${password}`).toString('base64')}`,
+})
+const send = (body: string | Buffer, path = '/_bulk', more: Record<string, string> = {}) =>
+  door.call('POST', `${url}${path}`, body, { ...TYPE, authorization: `ApiKey ${secret}`, ...more })
+const rows = async () => {
+  const asked = {
+    sources: ['es'],
+    from: '2026-11-20T00:00:00Z',
+    to: '2026-11-21T00:00:00Z',
+    include_payload: true,
+  }
+  return (await door.call('POST', '/read', asked, door.as(ROOT))).json().rows as unknown as {
+    text: string
+    event_time: string
+    entity: object
+    labels: object
+    raw: object
+  }[]
+}
+const statuses = (answer: { json(): object }) =>
+  (answer.json() as { items: Record<string, { status: number }>[] }).items.map((item) =>
+    Object.entries(item).map(([op, { status }]) => `${op} ${status}`),
+  )
+
+describe('a client of Elasticsearch', () => {
+  it('has its documents stored, as pino-elasticsearch 9.0, winston-elasticsearch 0.19 and rsyslog 8.2302 sent them', async () => {
+    const pino =
+      '{"index":{"_index":"shop"}}\n{"level":50,"time":"2026-11-20T11:38:39.702Z","pid":2666,"hostname":"vm","err":{"type":"Error","message":"boom"},"msg":"boom"}\n'
+    const answer = await send(pino)
+    expect([answer.status, answer.headers['x-elastic-product']]).toEqual([200, 'Elasticsearch'])
+    expect(answer.json()).toMatchObject({
+      errors: false,
+      items: [{ index: { _index: 'shop', status: 201, result: 'created' } }],
+      svc: { ingested: 1 },
+    })
+    // Each line of an action may say more, and rsyslog ends documents with an empty line.
+    const winston =
+      '{"index":{"_index":"w","pipeline":null},"attempts":0}\n{"@timestamp":"2026-11-20T11:38:40.496Z","message":"winston hello","severity":"info","fields":{"service":"cart","order":7}}\n'
+    const rsyslog =
+      '{"index":{"_index": "rsyslog"}}\n{"@timestamp":"2026-11-20T11:38:46.132856+00:00", "host":"vm", "severity":"err", "facility":"user", "syslogtag":"pay:", "appname":"pay", "message":" card declined 4711"}\n\n'
+    await send(winston, '/_bulk?wait_for_active_shards=1&timeout=500ms')
+    await send(gzipSync(rsyslog), '/_bulk', { 'content-encoding': 'gzip' })
+    expect(await rows()).toMatchObject([
+      {
+        text: 'boom',
+        event_time: '2026-11-20T11:38:39.702Z',
+        labels: { host: 'vm', level: 'error', index: 'shop' },
+      },
+      {
+        text: 'winston hello',
+        entity: { label: 'service', value: 'cart' },
+        raw: { _index: 'w', severity: 'info' },
+      },
+      { text: 'card declined 4711', entity: { label: 'service', value: 'pay' }, labels: { level: 'error' } },
+    ])
+  })
+
+  it('is told of each action by itself, whichever of more than a hundred are refused', async () => {
+    const answer = await send(
+      '{"index":{}}\n{"a":1\n{"create":{"_id":1}}\n{"message":"ok"}\n{"create":{}}\n[1]\n{"delete":{"_id":"z"}}\n{"update":{"_id":"a"}}\n{"doc":{"n":2}}\n{"index":{}}\n{"broken":\n',
+      '/app/_bulk',
+    )
+    expect(statuses(answer)).toEqual(
+      ['index 400', 'create 201', 'create 400', 'delete 400', 'update 400', 'index 400'].map((one) => [one]),
+    )
+    expect(answer.json()).toMatchObject({ errors: true, svc: { ingested: 1 } })
+    expect(answer.text).toContain('neither updated nor deleted')
+    const many = Array.from({ length: 300 }, (_, n) => `{"create":{}}\n{"n":${n === 299 ? n : ''}}\n`)
+    const refused = statuses(await send(`{"create":{}}\n{"n":0}\n${many.join('')}`))
+    expect([refused[0], refused.filter(([one]) => one === 'create 400').length, refused[300]]).toEqual([
+      ['create 201'],
+      299,
+      ['create 201'],
+    ])
+    const none = await send('{"create":{}}\n{"n":1,"deep":'.concat('['.repeat(101), ']'.repeat(101), '}\n'))
+    expect([none.status, statuses(none)]).toEqual([200, [['create 400']]])
+  })
+
+  it('may send a document again: by its id it is stored once, and what else is put under it is an event', async () => {
+    const put = (state: string) =>
+      send(`{"index":{"_index":"orders","_id":"4711"}}\n{"message":"${state}"}\n`)
+    const stored = async (state: string) => (await put(state)).json() as unknown as { svc: object }
+    expect((await stored('paid')).svc).toMatchObject({ ingested: 1 })
+    expect((await stored('paid')).svc).toMatchObject({ ingested: 0, duplicates: 1 })
+    expect((await stored('sent')).svc).toMatchObject({ ingested: 1 })
+  })
+
+  it('sends documents alone', async () => {
+    const answer = await send('{\n  "message": "single"\n}', '/app/_doc/7')
+    expect([answer.status, answer.json()]).toEqual([
+      201,
+      expect.objectContaining({ _index: 'app', _id: '7', result: 'created' }),
+    ])
+    expect((await send('{"message"', '/app/_doc')).status).toBe(400)
+  })
+
+  it('is answered what it asks before it sends, so that it sets up nothing', async () => {
+    for (const [path, told] of [
+      ['/', '"number":"8.19.0"'],
+      ['/_license?human=false', '"status":"active"'],
+      ['/_cluster/health?timeout=30s', 'green'],
+      ['/_index_template/filebeat', '{}'],
+      ['/_ilm/policy/filebeat', '{}'],
+      ['/shop/_refresh', '_shards'],
+    ] as const) {
+      const answer = await door.call('GET', `${url}${path}`, undefined, basic(secret))
+      expect([path, answer.status, answer.headers['x-elastic-product']]).toEqual([path, 200, 'Elasticsearch'])
+      expect(answer.text).toContain(told)
+    }
+    expect((await door.call('HEAD', `${url}/_index_template/x`, undefined, basic(secret))).status).toBe(200)
+    expect((await door.call('GET', `${url}/_search`, undefined, basic(secret))).status).toBe(404)
+    expect((await door.call('GET', url, undefined, basic(secret))).json().detail).toContain('ingest URL')
+  })
+
+  it('gives its key as an API key, with an id before it or not, or as a password: one that may send alone', async () => {
+    const line = '{"create":{}}\n{"n":1}\n'
+    const both = Buffer.from(`id:${secret}`).toString('base64')
+    for (const authorization of [
+      `ApiKey ${secret}`,
+      `ApiKey ${both}`,
+      basic(secret).authorization,
+      `Bearer ${secret}`,
+    ])
+      expect((await send(line, '/_bulk', { authorization })).status).toBe(200)
+    const refused = await send(line, '/_bulk', basic(ROOT))
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('scope ingest alone')])
+    expect((await send(line, '/_bulk', basic('svc_none'))).status).toBe(401)
+    expect((await door.call('GET', '/api/sources', undefined, basic(ROOT))).status).toBe(401)
+  })
+
+  it('is refused as a whole what is no bulk request, which its source tells, and asked to come again in text alone', async () => {
+    for (const [body, said] of [
+      ['', 'the body is empty'],
+      ['{"inex":{}}\n{}\n', 'line 1 must be an action'],
+      ['{"index":{}}\n', 'no document follows it'],
+      [`{"index":{"_index":"${'x'.repeat(256)}"}}\n{}\n`, 'longer than 255 bytes'],
+    ] as const) {
+      const answer = await send(body)
+      expect([answer.status, answer.json()]).toEqual([
+        400,
+        expect.objectContaining({ status: 400, detail: expect.stringContaining(said) }),
+      ])
+    }
+    const sources = await door.call('GET', '/api/sources', undefined, door.as(ROOT))
+    expect(sources.text).toMatch(/bodies were refused, whole or in part/)
+    // rsyslog drops what is refused in JSON, and sends again what is not.
+    const answer = await door.call('POST', `${url}/_bulk`, '{"create":{}}\n{"n":1}\n', TYPE)
+    expect([answer.status, answer.text]).toEqual([401, 'authentication required'])
+    expect(answer.headers['content-type']).toContain('text/plain')
+  })
+})
