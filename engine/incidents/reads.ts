@@ -94,7 +94,8 @@ const NARROWED = `(@state IS NULL OR i.state = @state) AND (@rank IS NULL OR i.r
   AND (@assignee IS NULL OR i.assignee = @assignee) AND (@nobodys = 0 OR i.assignee IS NULL)
   AND (@number IS NULL OR i.id = @number) AND (@since IS NULL OR i.opened_at >= @since)
   AND (@words IS NULL OR i.sentence LIKE @words ESCAPE '\\' OR i.trigger_name LIKE @words ESCAPE '\\'
-    OR i.key LIKE @words ESCAPE '\\' OR EXISTS (SELECT 1 FROM incident_runs ir JOIN runs r ON r.id = ir.run_id
+    OR i.key LIKE @words ESCAPE '\\' OR EXISTS (SELECT 1 FROM firings f JOIN events e ON e.id = f.event_id
+      WHERE f.id = i.titled_by AND e.text LIKE @words ESCAPE '\\') OR EXISTS (SELECT 1 FROM incident_runs ir JOIN runs r ON r.id = ir.run_id
       WHERE ir.incident_id = i.id AND r.practice = 0 AND r.headline LIKE @words ESCAPE '\\'))`
 
 function pageOf(db: Database, filter: IncidentFilter, own: string | null, limit: number): IncidentRow[] {

@@ -108,13 +108,14 @@ function stateWords({ state, acknowledged, snoozed, handled, assignee }: Omit<In
 }
 
 function show(io: Io, incident: IncidentDetail): void {
-  const { id, severity, headline, trigger, key, entity, opened_at, last_fired_at, firings_total } = incident
+  const { id, severity, headline, sentence, trigger, key, entity, opened_at, last_fired_at, firings_total } =
+    incident
   const { claims, result, activity, history, event } = incident
   io.out(`${paint(io, 'bold', escapeLine(headline))}\n`)
   const facts: [string, string | null | undefined][] = [
     ['incident', `${id}, ${severity}, ${stateWords(incident)}`],
     ['entity', entity ? `${entity.label}=${entity.value}` : key],
-    ['trigger', trigger],
+    ['trigger', `${trigger}: ${sentence}`],
     [
       'fired',
       firings_total === 1
