@@ -6606,6 +6606,30 @@ export interface IncidentDetail {
       note: string | null
     }[]
   }
+  /**
+   * What met its trigger since it opened and fired nothing, as the trigger waited its cooldown: among the newest 500 events of the entity, by type, newest first.
+   */
+  also: {
+    /** Event type, such as the name of an alert. */
+    event_type: string
+    /** Events of this type. */
+    events: number
+    /** The newest of them. */
+    id: string
+    /** Its source. */
+    source: string
+    /** Its text on one line, cut to 300 characters. */
+    text: string
+    /** Its time. */
+    at: string
+  }[]
+  /** Agents that its trigger wakes. */
+  wakes: {
+    /** Agent. */
+    agent: string
+    /** Whether it is on: one that is off is not woken. */
+    on: boolean
+  }[]
   /** Messages in Slack about it: those that head its threads, then the newest. */
   slack: SlackPostShown[]
 }

@@ -444,11 +444,12 @@ function titleAndSentence(
 function presentEvent(row: EventRow | undefined): Incident['event'] {
   if (!row) return null
   const { id, source, text } = row
-  return { id: eventId(id), source, text: cutText(text.replace(/\s+/g, ' ').trim()) }
+  return { id: eventId(id), source, text: oneLine(text) }
 }
 
-/** Between characters, never within one. */
-function cutText(text: string): string {
+/** The text of an event, cut between characters, never within one. */
+export function oneLine(whole: string): string {
+  const text = whole.replace(/\s+/g, ' ').trim()
   const characters = [...text]
   return characters.length <= EVENT_TEXT_MAX ? text : `${characters.slice(0, EVENT_TEXT_MAX - 1).join('')}…`
 }

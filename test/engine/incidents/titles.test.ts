@@ -52,4 +52,49 @@ describe('incidents', () => {
     while (world.engine.maintain());
     expect((await one(world, 2)).headline).toBe('When an order fails')
   })
+
+  it('say what came meanwhile and fired nothing, as their trigger waited', async () => {
+    const world = await opened({
+      cooldown: '5m',
+      filters: [{ field: 'state', op: 'neq', value: 'resolved' }],
+    })
+    const alert = (type: string, msg: string, state = 'firing', service = 'checkout') =>
+      world.post({ service, type, msg, state })
+    await alert('HighLatency', 'p99 is 3.2 s')
+    expect((await one(world)).also).toEqual([])
+    await alert('DiskFull', 'node6 is 95% full')
+    world.clock.at += MINUTE
+    await alert('DiskFull', 'node7 is\n97% full')
+    await alert('HighLatency', 'p99 is 1 s', 'resolved')
+    await alert('DiskFull', 'node8', 'firing', 'search')
+    await alert('Down', 'no answer')
+    const { also, firings_total } = await one(world)
+    expect(also.map(({ event_type, events, text }) => [event_type, events, text])).toEqual([
+      ['Down', 1, 'no answer'],
+      ['DiskFull', 2, 'node7 is 97% full'],
+    ])
+    expect(firings_total).toBe(1)
+    // What fires is none of these, nor what comes once it is over.
+    await again(world, { type: 'Paged', state: 'firing' })
+    world.clock.at += 5 * MINUTE
+    await alert('Late', 'fires')
+    await world.engine.actOnIncident('inc_1', { action: 'handle' }, { by: 'mara', via: 'console' })
+    world.clock.at += MINUTE
+    await alert('After', 'is of no incident')
+    expect((await one(world)).also.map(({ event_type }) => event_type)).toEqual(['Paged', 'Down', 'DiskFull'])
+  })
+
+  it('of a key of entity and type are one for each alert, and of that entity', async () => {
+    const world = await opened({ condition: { event: 'any', group_by: ['key_value', 'event_type'] } })
+    await world.post({ ...error, type: 'HighLatency' })
+    await world.post({ ...error, type: 'DiskFull' })
+    const entity = { label: 'service', value: 'checkout' }
+    expect((await all(world)).map(({ key, entity }) => [key, entity])).toEqual([
+      ['key_value=checkout, event_type=DiskFull', entity],
+      ['key_value=checkout, event_type=HighLatency', entity],
+    ])
+    expect((await one(world)).also).toEqual([])
+    await world.post({ ...error, type: 'HighLatency', msg: 'again' })
+    expect((await one(world)).also).toMatchObject([{ event_type: 'HighLatency', events: 1, text: 'again' }])
+  })
 })
