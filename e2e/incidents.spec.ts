@@ -58,6 +58,40 @@ test.describe('that nobody looks into', () => {
     await expect(tripping).toHaveCount(5)
   })
 
+  test('an alert that came within the cooldown is said, and the agent that is off, with its switch', async ({
+    page,
+    daemon,
+  }) => {
+    const labels = [{ name: 'service', field: 'service', primary: true }]
+    const config = { text_template: '{msg}', event_type_field: 'name', labels }
+    const path = await daemon.source('paging', config)
+    const post = async (to: string, body: unknown) => {
+      const answer = await daemon.call('POST', to, body)
+      expect(answer.ok, await answer.clone().text()).toBe(true)
+    }
+    await post('/api/triggers', {
+      ...{ name: 'pages', sources: ['paging'], condition: { event: 'any' }, severity_field: 'payload.name' },
+    })
+    await post('/api/agents/builtin', {
+      name: 'first-look',
+      prompt: 'Find out what is wrong.',
+      trigger: 'pages',
+    })
+    const alert = (name: string, msg: string) => post(path, { service: 'search', name, msg })
+    await alert('warning', 'FIRING: Slow · p99 is 3.2 s')
+    await alert('warning', 'FIRING: DiskFull · node7 is 97% full')
+    await alert('critical', 'FIRING: Down · no instance answers')
+    const { number } = await incidentOf(daemon, 'search')
+    await page.goto(`${daemon.url}/incidents/${number}`)
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(/Down · no instance answers$/)
+    await expect(evidence(page).locator('[data-kind="tripped"]')).toContainText('Down')
+    await expect(page.getByRole('region', { name: 'Also' })).toContainText('DiskFull · node7 is 97% full')
+    const finding = page.getByRole('region', { name: 'Finding' })
+    await expect(finding).toContainText('No agent looks at this: first-look is off.')
+    await finding.getByRole('button', { name: 'Switch on' }).click()
+    await expect(finding).toContainText('first-look is on, and looks when it fires again.')
+  })
+
   test('evidence that came late says its day', async ({ page, daemon }) => {
     const { logs } = await sceneOf(daemon)
     // Of the day before, but for the last minute of a day.

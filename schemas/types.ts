@@ -5627,6 +5627,8 @@ export interface FiringMessage {
   delivery_id: string
   /** Trigger. */
   trigger: string
+  /** What tripped it, in a line, as its incident is titled; of a resolved firing, that of the firing it resolves. */
+  title: string
   /** Project, by id. */
   project: string | null
   /** Kind. */
@@ -6222,8 +6224,12 @@ export interface Incident {
   }
   /** Project the trigger was made in, by id. */
   project: string | null
-  /** Headline of its finding; else its trigger in plain words. */
+  /**
+   * Headline of its finding; else what tripped it: the text of the event, of a burst with how many more, or its trigger in plain words where many events or none did.
+   */
   headline: string
+  /** Its trigger in plain words, as it was when it opened. */
+  sentence: string
   /** Event that tripped its last firing; null: none did, as of a schedule, or it is gone. */
   event: null | {
     /** Event. */
@@ -6469,8 +6475,12 @@ export interface IncidentDetail {
   }
   /** Project the trigger was made in, by id. */
   project: string | null
-  /** Headline of its finding; else its trigger in plain words. */
+  /**
+   * Headline of its finding; else what tripped it: the text of the event, of a burst with how many more, or its trigger in plain words where many events or none did.
+   */
   headline: string
+  /** Its trigger in plain words, as it was when it opened. */
+  sentence: string
   /** Event that tripped its last firing; null: none did, as of a schedule, or it is gone. */
   event: null | {
     /** Event. */
@@ -6596,6 +6606,30 @@ export interface IncidentDetail {
       note: string | null
     }[]
   }
+  /**
+   * What met its trigger since it opened and fired nothing, as the trigger waited its cooldown: among the newest 500 events of the entity, by type, newest first.
+   */
+  also: {
+    /** Event type, such as the name of an alert. */
+    event_type: string
+    /** Events of this type. */
+    events: number
+    /** The newest of them. */
+    id: string
+    /** Its source. */
+    source: string
+    /** Its text on one line, cut to 300 characters. */
+    text: string
+    /** Its time. */
+    at: string
+  }[]
+  /** Agents that its trigger wakes. */
+  wakes: {
+    /** Agent. */
+    agent: string
+    /** Whether it is on: one that is off is not woken. */
+    on: boolean
+  }[]
   /** Messages in Slack about it: those that head its threads, then the newest. */
   slack: SlackPostShown[]
 }

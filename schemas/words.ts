@@ -48,6 +48,28 @@ export function sentenceOf(trigger: Told): string {
   return `When ${conditionWords(condition, of)}${where}${rearm}`
 }
 
+const TITLE_MAX = 200
+/** Alerts begin their text with their state, which an incident says by itself. */
+const STATE = /^(?:FIRING:|\[FIRING(?::\d+)?\])\s*/
+
+/**
+ * What tripped a firing, in a line: the text of the event where one event does, with how many more came in the same
+ * burst; what changed; else the trigger in plain words.
+ * @param tripped its reason, how many events it carries, and the text of the first; null: that is not there any more
+ */
+export function titleOf(
+  trigger: Told,
+  { reason, events, text }: { reason: string; events: number; text: string | null },
+): string {
+  const { condition } = trigger
+  if ('change_of' in condition) return reason
+  const said = 'event' in condition ? (text ?? '').replace(/\s+/g, ' ').trim().replace(STATE, '') : ''
+  if (!said) return sentenceOf(trigger)
+  const characters = [...said]
+  const shown = characters.length > TITLE_MAX ? `${characters.slice(0, TITLE_MAX - 1).join('')}…` : said
+  return events > 1 ? `${shown} and ${(events - 1).toLocaleString('en')} more` : shown
+}
+
 /** How often at most, such as "At most once every 5 min per service". */
 export function cooldownSentence({ condition, cooldown, key_field, storm }: Told): string {
   if (isSchedule(condition)) return `Once ${whenScheduled(condition).toLowerCase()}`

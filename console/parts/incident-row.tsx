@@ -49,7 +49,7 @@ export function IncidentRow(props: Props) {
           {headline}
         </Link>
         <Chips incident={incident} />
-        {!incident.result && incident.event?.text && (
+        {!incident.result && incident.event?.text && !isTitle(headline, incident.event.text) && (
           <div className="incident-event" title={incident.event.text}>
             {incident.event.text}
           </div>
@@ -98,6 +98,10 @@ export function IncidentRow(props: Props) {
     </li>
   )
 }
+
+/** Whether the title says what an event does; of a burst it ends with how many more there are. */
+const isTitle = (headline: string, text: string): boolean =>
+  text.includes(headline.replace(/…?( and [\d,]+ more)?$/, ''))
 
 const ROLES: Partial<Record<Incident['state'], string>> = { acknowledged: 'info', handled: 'good' }
 

@@ -6,7 +6,7 @@
  */
 import { headlineOf, textOfMarkdown } from '../../schemas/plain-text.ts'
 import type { Incident, IncidentActivity, TriggerSpec } from '../../schemas/types.ts'
-import { sentenceOf } from '../../schemas/words.ts'
+import { sentenceOf, titleOf } from '../../schemas/words.ts'
 import { NOTHING, nextStepOf } from '../agents/findings.ts'
 import { agentsOfChain } from '../agents/runs/queries.ts'
 import { fail } from '../errors.ts'
@@ -75,6 +75,7 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
       label: row.label,
       value_text: row.value_text,
       sentence: sentenceOf(JSON.parse(row.spec) as TriggerSpec),
+      titled_by: row.id,
       ...{ rank, fired_rank: rank, opened_at: at, last_fired_at: at, firings: 1 },
       ...{ assignee: null, is_assigned_by_taking: 0, acknowledged_at: null, acknowledged_by: null },
       ...{ snoozed_at: null, snoozed_by: null, snoozed_until: null },
@@ -135,8 +136,11 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
       )
       if (severity === 'none') return false
       let incident = queries.active.get(row.trigger_id, row.key)
-      if (incident) fireAgain(db, incident, rankOf(severity), row.fired_at!)
-      else incident = open(row, rankOf(severity))
+      if (incident) {
+        // What is worse than all before it is what whoever comes to it must read first.
+        if (rankOf(severity) > incident.fired_rank) incident.titled_by = row.id
+        fireAgain(db, incident, rankOf(severity), row.fired_at!)
+      } else incident = open(row, rankOf(severity))
       const isHeld = incident.state === 'snoozed'
       row.incident_id = incident.id
       row.severity = severity
@@ -272,11 +276,23 @@ interface EventRow {
   text: string
 }
 
+interface TitleRow {
+  incident_id: number
+  spec: string
+  reason: string
+  events: number
+  text: string | null
+}
+
 type Of = { ids: string; project: string | null }
 const OWN = `(@project IS NULL OR EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = r.id AND p.project = @project))`
 const FROM = `FROM incident_runs ir JOIN runs r ON r.id = ir.run_id
   WHERE ir.incident_id IN (SELECT value FROM json_each(@ids)) AND r.practice = 0 AND ${OWN}`
 const CHAIN = 'FROM runs c WHERE c.root_run_id = r.root_run_id AND c.seq <= r.seq AND c.practice = 0'
+
+/** An event of a source that the project uses. */
+const OF_OWN_SOURCE = `(@project IS NULL OR e.source_id IN (SELECT s.id FROM sources s JOIN project_uses u
+  ON u.name = s.name AND u.kind = 'source' WHERE u.project = @project))`
 
 type PresentQueries = ReturnType<typeof prepare>
 const prepared = new WeakMap<Database, PresentQueries>()
@@ -310,6 +326,13 @@ function prepare(db: Database) {
                ORDER BY r.outcome = 'finding' DESC, r.finished_at DESC, r.seq DESC) AS place
              ${FROM} AND r.outcome IS NOT NULL) n JOIN runs r ON r.id = n.id WHERE n.place = 1`,
     ),
+    /** Of each the firing that it is titled by; the text of its event as that is shown. */
+    titles: db.prepare<Of, TitleRow>(
+      `SELECT i.id AS incident_id, f.spec, f.reason, f.events, substr(e.text, 1, ${4 * EVENT_TEXT_MAX}) AS text
+       FROM incidents i JOIN firings f ON f.id = i.titled_by
+         LEFT JOIN events e ON e.id = f.event_id AND ${OF_OWN_SOURCE}
+       WHERE i.id IN (SELECT value FROM json_each(@ids))`,
+    ),
     /** Of each the event that tripped its last firing; a key of a project is shown those of its sources. */
     events: db.prepare<Of, EventRow>(
       `SELECT n.incident_id, e.id, s.name AS source, substr(e.text, 1, ${4 * EVENT_TEXT_MAX}) AS text
@@ -318,8 +341,7 @@ function prepare(db: Database) {
                ORDER BY f.fired_at DESC, f.id DESC LIMIT 1) AS event_id
              FROM json_each(@ids) i) n
          JOIN events e ON e.id = n.event_id JOIN sources s ON s.id = e.source_id
-       WHERE @project IS NULL
-         OR s.name IN (SELECT name FROM project_uses WHERE project = @project AND kind = 'source')`,
+       WHERE ${OF_OWN_SOURCE}`,
     ),
     // What is bound is a real number to SQLite, and so is what it is divided into.
     spark: db.prepare<{ ids: string; from: number }, { incident_id: number; hour: number; n: number }>(
@@ -356,9 +378,11 @@ export function presentIncidents(
   }
   const runs = new Map(queries.runs.all({ ids, project }).map((run) => [run.incident_id, run]))
   const results = new Map(queries.results.all({ ids, project }).map((result) => [result.incident_id, result]))
+  const titles = new Map(queries.titles.all({ ids, project }).map((title) => [title.incident_id, title]))
   const events = new Map(queries.events.all({ ids, project }).map((event) => [event.incident_id, event]))
   return rows.map((row) => ({
     ...present(row, runs.get(row.id), results.get(row.id), sparks.get(row.id) ?? emptySpark()),
+    ...titleAndSentence(row, titles.get(row.id), results.get(row.id)),
     event: presentEvent(events.get(row.id)),
   }))
 }
@@ -370,7 +394,7 @@ function present(
   run: RunRow | undefined,
   found: ResultRow | undefined,
   spark: number[],
-): Omit<Incident, 'event'> {
+): Omit<Incident, 'event' | 'headline' | 'sentence'> {
   const result = found ? presentResult(found) : null
   return {
     id: idOf(row.id),
@@ -383,7 +407,6 @@ function present(
     entity:
       row.label !== null && row.value_text !== null ? { label: row.label, value: row.value_text } : null,
     project: row.project,
-    headline: found?.outcome === 'finding' ? result!.headline : row.sentence,
     opened_at: iso(row.opened_at),
     last_fired_at: iso(row.last_fired_at),
     firings: row.firings,
@@ -407,14 +430,26 @@ function present(
   }
 }
 
+/** What was found; else what tripped it. The trigger in plain words beside that. */
+function titleAndSentence(
+  { sentence }: IncidentRow,
+  title: TitleRow | undefined,
+  found: ResultRow | undefined,
+): Pick<Incident, 'headline' | 'sentence'> {
+  const result = found?.outcome === 'finding' ? presentResult(found) : null
+  const tripped = title ? titleOf(JSON.parse(title.spec) as TriggerSpec, title) : sentence
+  return { headline: result?.headline ?? tripped, sentence }
+}
+
 function presentEvent(row: EventRow | undefined): Incident['event'] {
   if (!row) return null
   const { id, source, text } = row
-  return { id: eventId(id), source, text: cutText(text.replace(/\s+/g, ' ').trim()) }
+  return { id: eventId(id), source, text: oneLine(text) }
 }
 
-/** Between characters, never within one. */
-function cutText(text: string): string {
+/** The text of an event, cut between characters, never within one. */
+export function oneLine(whole: string): string {
+  const text = whole.replace(/\s+/g, ' ').trim()
   const characters = [...text]
   return characters.length <= EVENT_TEXT_MAX ? text : `${characters.slice(0, EVENT_TEXT_MAX - 1).join('')}…`
 }

@@ -1,25 +1,33 @@
 /** Incidents as they are listed and shown. */
 
+import { ownField } from '../../schemas/fields-of.ts'
 import type {
   Incident,
   IncidentDetail,
   IncidentsResult,
   SlackPostShown,
   Source,
+  TriggerSpec,
 } from '../../schemas/types.ts'
 import { handledIncidentQueries, presentMark, storedClaims } from '../agents/finding-queries.ts'
 import type { MarkRow } from '../agents/runs/queries.ts'
+import type { Row } from '../calls.ts'
 import type { Clock } from '../clock.ts'
+import { TRIGGER_DEFAULTS } from '../documents/trigger.ts'
 import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
+import { SOURCE_LABEL } from '../log/store/labels.ts'
+import { firstPositions } from '../log/store/scan.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { parseInstant } from '../log/timeline/plan.ts'
-import { DAY_MS, iso, rankOf, severityOfRank } from '../model/units.ts'
+import { presentRow } from '../log/timeline/present.ts'
+import { DAY_MS, iso, parseDuration, rankOf, severityOfRank } from '../model/units.ts'
 import { deliveriesOfIncident, presentDelivery } from '../outbox/rows.ts'
-import { type FiringRow, presentFiring, requireNamed } from '../triggers/queries.ts'
+import { matcherOf } from '../triggers/core/index.ts'
+import { type FiringRow, presentFiring, requireNamed, seenOf } from '../triggers/queries.ts'
 import { type HomeOfIncidents, homeOf } from './home.ts'
-import { handledOf, parseIncidentId, presentActivity, presentIncidents } from './present.ts'
+import { handledOf, oneLine, parseIncidentId, presentActivity, presentIncidents } from './present.ts'
 import { type ActivityRow, countsOf, type IncidentRow, idOf, incidentQueries } from './steps.ts'
 
 export interface IncidentFilter {
@@ -94,7 +102,8 @@ const NARROWED = `(@state IS NULL OR i.state = @state) AND (@rank IS NULL OR i.r
   AND (@assignee IS NULL OR i.assignee = @assignee) AND (@nobodys = 0 OR i.assignee IS NULL)
   AND (@number IS NULL OR i.id = @number) AND (@since IS NULL OR i.opened_at >= @since)
   AND (@words IS NULL OR i.sentence LIKE @words ESCAPE '\\' OR i.trigger_name LIKE @words ESCAPE '\\'
-    OR i.key LIKE @words ESCAPE '\\' OR EXISTS (SELECT 1 FROM incident_runs ir JOIN runs r ON r.id = ir.run_id
+    OR i.key LIKE @words ESCAPE '\\' OR EXISTS (SELECT 1 FROM firings f JOIN events e ON e.id = f.event_id
+      WHERE f.id = i.titled_by AND e.text LIKE @words ESCAPE '\\') OR EXISTS (SELECT 1 FROM incident_runs ir JOIN runs r ON r.id = ir.run_id
       WHERE ir.incident_id = i.id AND r.practice = 0 AND r.headline LIKE @words ESCAPE '\\'))`
 
 function pageOf(db: Database, filter: IncidentFilter, own: string | null, limit: number): IncidentRow[] {
@@ -136,7 +145,8 @@ function pageOf(db: Database, filter: IncidentFilter, own: string | null, limit:
 }
 
 /** @param own id of the only project whose incidents are seen; null: all. @throws SvcError not_found */
-function incidentDetail(db: Database, id: string, own: string | null, at: number): IncidentDetail {
+function incidentDetail(ctx: ReadContext, id: string, own: string | null, at: number): IncidentDetail {
+  const { db } = ctx
   const row = incidentQueries(db).byId.get(parseIncidentId(id))
   if (!row || (own !== null && row.project !== own)) return fail('not_found', `no incident has the id ${id}`)
   const [shown] = presentIncidents(db, [row], at, own)
@@ -145,6 +155,8 @@ function incidentDetail(db: Database, id: string, own: string | null, at: number
     project_name: nameOfProject(db, shown!.project),
     finding: findingOf(db, shown!),
     history: historyOf(db, row.id, own),
+    also: alsoOf(ctx, row, own, at),
+    wakes: wakesOf(db, row.trigger_name, own),
     activity: activityOf(db, row.id),
     firings_total: row.firings,
     firings: firingsOf(db, row.id).map((firing) => presentFiring(db, firing)),
@@ -210,6 +222,105 @@ function firingsOf(db: Database, id: number): FiringRow[] {
   return newest.some((firing) => firing.id === first!.id) ? newest : [...newest.slice(0, -1), first!]
 }
 
+/** Events looked at for those that met the trigger and fired nothing, the newest. */
+const MEANWHILE_MAX = 500
+const ALSO_MAX = 20
+
+/**
+ * What met the trigger since the first firing and fired nothing, since the trigger waited its cooldown: by type, newest
+ * first. Whoever has the incident would not know of them.
+ * @param own id of the only project whose sources are seen; null: all
+ */
+function alsoOf(ctx: ReadContext, row: IncidentRow, own: string | null, at: number): IncidentDetail['also'] {
+  const { db, dictionary, names } = ctx
+  const first = db
+    .prepare<[number], Pick<FiringRow, 'spec' | 'event_id'>>(
+      `SELECT spec, event_id FROM firings WHERE incident_id = ? AND resolves IS NULL
+       ORDER BY fired_at, id LIMIT 1`,
+    )
+    .get(row.id)
+  if (!first || first.event_id === null || row.label === null || row.value_text === null) return []
+  const spec = JSON.parse(first.spec) as TriggerSpec
+  // Of many events each counts, and a burst holds all that come.
+  if (!('event' in spec.condition) || spec.storm) return []
+  const entity = dictionary.find(row.label, row.value_text)
+  if (entity === undefined) return []
+  const query = {
+    groups: [sourceLabels(ctx, spec.sources, own), [entity]],
+    masked: names.masked().flatMap((id) => dictionary.find(SOURCE_LABEL, String(id)) ?? []),
+    ...{ from: 0, to: Number.MAX_SAFE_INTEGER },
+    afterId: first.event_id,
+    ceiling: row.handled_at === null ? ctx.index.tail.lastId : ctx.ceilingAt(row.handled_at),
+  }
+  const ids = firstPositions(ctx.index.all(), query, 'desc', MEANWHILE_MAX, null).map(({ id }) => id)
+  const fired = new Set(
+    db
+      .prepare<[number], number>(
+        'SELECT event_id FROM firings WHERE incident_id = ? AND event_id IS NOT NULL',
+      )
+      .pluck()
+      .all(row.id),
+  )
+  const holds = matcherOf(spec.filters ?? [], {
+    labels: dictionary,
+    sourceName: (id) => names.get(id)?.name ?? '',
+  })
+  const maxLate = parseDuration(spec.max_late ?? TRIGGER_DEFAULTS.max_late, 'max_late')
+  const found = new Map<string, IncidentDetail['also'][number]>()
+  const rawOf = (id: number) => ctx.rows.read([id], true)[0]?.raw
+  const groups = spec.condition.group_by ?? []
+  const [began] = ctx.rows.read([first.event_id], false)
+  const partsOf = (event: Row) => JSON.stringify(groups.map((name) => partOf(event, name)))
+  const shared = began && groups.length > 0 ? partsOf(presentRow(began, dictionary, names, at)) : null
+  for (const stored of ctx.rows.read(ids, false)) {
+    if (fired.has(stored.id) || stored.ingested_at - stored.ts > maxLate || !holds(seenOf(stored, rawOf)))
+      continue
+    const event = presentRow(stored, dictionary, names, at)
+    // What has another key fires by itself.
+    if (shared !== null && partsOf(event) !== shared) continue
+    const { id, source, event_type, text, event_time } = event
+    const known = found.get(event_type)
+    if (known) known.events++
+    else found.set(event_type, { event_type, events: 1, id, source, text: oneLine(text), at: event_time })
+  }
+  return [...found.values()].slice(0, ALSO_MAX)
+}
+
+/** A component of the key of an event. */
+function partOf({ event_type, source, entity, labels }: Row, name: string): string | number | undefined {
+  if (name === 'event_type') return event_type
+  if (name === 'source') return source
+  return name === 'key_value' ? entity?.value : ownField(labels, name)
+}
+
+/** @param own id of the only project whose sources are seen; null: all */
+function sourceLabels(
+  { db, dictionary, names }: ReadContext,
+  sources: readonly string[],
+  own: string | null,
+) {
+  const used = db
+    .prepare<[string | null], string>("SELECT name FROM project_uses WHERE project = ? AND kind = 'source'")
+    .pluck()
+  const seen = own === null ? null : new Set(used.all(own))
+  return sources
+    .filter((name) => seen === null || seen.has(name))
+    .flatMap((name) => names.idsOf(name))
+    .flatMap((id) => dictionary.find(SOURCE_LABEL, String(id)) ?? [])
+}
+
+/** The agents that its trigger wakes, those too that are off. @param own id of the only project that is seen; null: all */
+const wakesOf = (db: Database, trigger: string, own: string | null): IncidentDetail['wakes'] =>
+  db
+    .prepare<{ trigger: string; own: string | null }, { agent: string; on: number }>(
+      `SELECT a.key AS agent, max(json_extract(a.value, '$.enabled')) AS "on"
+       FROM projects p, json_each(p.spec, '$.wakes') t, json_each(t.value) a
+       WHERE p.state <> 'deleted' AND t.key = @trigger AND (@own IS NULL OR p.id = @own)
+       GROUP BY a.key ORDER BY a.key`,
+    )
+    .all({ trigger, own })
+    .map(({ agent, on }) => ({ agent, on: on === 1 }))
+
 function happenedBefore(
   db: Database,
   { id, trigger_id, key }: IncidentRow,
@@ -259,7 +370,7 @@ function happenedBefore(
 export function createIncidentReads(ctx: ReadContext, clock: Clock, snapshot: Snapshot): IncidentReads {
   return {
     listIncidents: (filter, own) => snapshot(() => listIncidents(ctx.db, filter, own, clock.now())),
-    getIncident: (id, own) => snapshot(() => incidentDetail(ctx.db, id, own, clock.now())),
+    getIncident: (id, own) => snapshot(() => incidentDetail(ctx, id, own, clock.now())),
     home: (sources, hours) => snapshot(() => homeOf(ctx, sources, hours, clock.now())),
   }
 }

@@ -257,6 +257,8 @@ export interface IncidentRow {
   label: string | null
   value_text: string | null
   sentence: string
+  /** Firing it is titled by: the first of the most severe. */
+  titled_by: number | null
   rank: number
   fired_rank: number
   opened_at: number
@@ -287,7 +289,7 @@ const FIRST = [
 ] as const
 /** Columns that change; the snapshot and the version are the lifecycle's (log/lifecycle.ts). */
 const CHANGING = [
-  ...['rank', 'fired_rank', 'last_fired_at', 'firings', 'assignee', 'is_assigned_by_taking'],
+  ...['titled_by', 'rank', 'fired_rank', 'last_fired_at', 'firings', 'assignee', 'is_assigned_by_taking'],
   ...['acknowledged_at', 'acknowledged_by', 'snoozed_at', 'snoozed_by', 'snoozed_until', 'handled_at'],
   ...['handled_by', 'handled_how', 'quiet_from', 'due_at'],
 ] as const

@@ -378,7 +378,7 @@ const PAYLOAD_MAX = 1_500
 
 /** @param publicUrl address of the console; null: without a button. */
 export function firingMessage(firing: FiringMessage, publicUrl: string | null): SlackMessage {
-  const { trigger, key, entity, fired_at: at, payload, reason, dispatch_id: id } = firing
+  const { trigger, title, severity, key, entity, fired_at: at, payload, reason, dispatch_id: id } = firing
   const who = entity ? `${entity.label}=${entity.value}` : key
   const field = (name: string, value: string) => ({
     type: 'mrkdwn',
@@ -393,15 +393,21 @@ export function firingMessage(firing: FiringMessage, publicUrl: string | null): 
     action_id: 'svc_firing',
     url: `${publicUrl?.replace(/\/+$/, '')}/firings/${encodeURIComponent(id)}`,
   }
+  const plain = (value: string) => escaped(cut(oneLine(value), FIELD_MAX))
+  // One that was queued by an older version has no title.
+  const what = `${firing.resolves ? 'Over: ' : ''}${title ?? `${trigger} fired`}`
   return {
-    text: escaped(cut(`${trigger} fired${who ? ` for ${who}` : ''}`, FIELD_MAX)),
+    // All that a phone shows of it: what, of whom, how bad.
+    text: escaped(cut(`${what}${who ? ` (${who})` : ''}${severity ? `, ${severity}` : ''}`, FIELD_MAX)),
     blocks: [
-      { type: 'header', text: { type: 'plain_text', text: cut(oneLine(trigger), HEADER_MAX) } },
+      { type: 'header', text: { type: 'plain_text', text: cut(oneLine(what), HEADER_MAX) } },
       {
         type: 'section',
         fields: [
-          ...(who ? [field('Entity', escaped(cut(oneLine(who), FIELD_MAX)))] : []),
-          field('Fired', `<!date^${seconds}^{date_short_pretty} {time}|${iso}>`),
+          ...(who ? [field('Entity', plain(who))] : []),
+          field('Trigger', `\`${plain(trigger).replaceAll('`', "'")}\``),
+          ...(severity ? [field('Severity', severity)] : []),
+          field(firing.resolves ? 'Over' : 'Fired', `<!date^${seconds}^{date_short_pretty} {time}|${iso}>`),
         ],
       },
       ...(payload.trim()

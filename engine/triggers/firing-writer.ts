@@ -387,11 +387,11 @@ export class FiringWriter {
     }
   }
 
-  /** A key of one label is an entity; several are none. */
+  /** A key of one label is an entity, with the type or source of its events, too; several labels are none. */
   entityOf(labels: readonly number[]): Cause['entity'] {
-    if (labels.length !== 1) return null
-    const { name, value } = this.parts.labels.label(labels[0]!)
-    return name.startsWith('@') ? null : { label: name, value }
+    const own = labels.map((id) => this.parts.labels.label(id)).filter(({ name }) => !name.startsWith('@'))
+    const [first] = own
+    return first && own.length === 1 ? { label: first.name, value: first.value } : null
   }
 
   private insert(definition: TriggerDefinition, cause: Cause, dueAt: number | null): FiringRow | null {

@@ -15,7 +15,7 @@ import type {
   SourceGap,
   TriggerSpec,
 } from '../../schemas/types.ts'
-import { isSchedule } from '../../schemas/words.ts'
+import { isSchedule, titleOf } from '../../schemas/words.ts'
 import type { EngineCore, Row } from '../calls.ts'
 import { TRIGGER_DEFAULTS } from '../documents/trigger.ts'
 import { SvcError } from '../errors.ts'
@@ -77,7 +77,7 @@ export function firingMessage(
     fired_at: isoOrNull(row.fired_at)!,
     payload: renderPayload(ctx, row, project),
     run_ids: [...runIds],
-    labels: firstLabels(ctx, row),
+    ...tripped(ctx, row),
     reason: row.reason,
     value: row.value,
     predicate: 'predicate' in condition ? condition.predicate : null,
@@ -114,7 +114,7 @@ function heading(ctx: ReadContext, row: FiringRow): string[] {
 function selectorOf(ctx: ReadContext, row: FiringRow, { condition }: TriggerSpec): Record<string, string> {
   if (row.label !== null && row.value_text !== null) return { [row.label]: row.value_text }
   const group = 'group_by' in condition ? (condition.group_by ?? []) : []
-  const labels = firstLabels(ctx, row)
+  const { labels } = tripped(ctx, row)
   return Object.fromEntries(
     group.flatMap((name) => {
       const value = ownField(labels, name)
@@ -123,12 +123,14 @@ function selectorOf(ctx: ReadContext, row: FiringRow, { condition }: TriggerSpec
   )
 }
 
-/** What is over is routed as what began: by the labels of that firing. */
-function firstLabels(ctx: ReadContext, row: FiringRow): Record<string, string | number> {
+/** What is over is routed as what began: by the title and the labels of that firing. */
+function tripped(ctx: ReadContext, row: FiringRow): Pick<FiringMessage, 'title' | 'labels'> {
   const of = row.resolves === null ? row : (triggerQueries(ctx.db).byDispatch.get(row.resolves) ?? row)
   const id = of.event_id ?? firstEvents(ctx.db, of.id, 1)[0]
   const stored = id === undefined ? undefined : ctx.rows.read([id], false)[0]
-  return stored ? presentRow(stored, ctx.dictionary, ctx.names, stored.ts).labels : {}
+  const event = stored && presentRow(stored, ctx.dictionary, ctx.names, stored.ts)
+  const title = titleOf(JSON.parse(of.spec) as TriggerSpec, { ...of, text: event?.text ?? null })
+  return { title, labels: event?.labels ?? {} }
 }
 
 /**

@@ -108,13 +108,14 @@ function stateWords({ state, acknowledged, snoozed, handled, assignee }: Omit<In
 }
 
 function show(io: Io, incident: IncidentDetail): void {
-  const { id, severity, headline, trigger, key, entity, opened_at, last_fired_at, firings_total } = incident
-  const { claims, result, activity, history, event } = incident
+  const { id, severity, headline, sentence, trigger, key, entity, opened_at, last_fired_at, firings_total } =
+    incident
+  const { claims, result, run, activity, history, event, also, wakes } = incident
   io.out(`${paint(io, 'bold', escapeLine(headline))}\n`)
   const facts: [string, string | null | undefined][] = [
     ['incident', `${id}, ${severity}, ${stateWords(incident)}`],
     ['entity', entity ? `${entity.label}=${entity.value}` : key],
-    ['trigger', trigger],
+    ['trigger', `${trigger}: ${sentence}`],
     [
       'fired',
       firings_total === 1
@@ -122,6 +123,11 @@ function show(io: Io, incident: IncidentDetail): void {
         : `${countWords(firings_total, 'time')} from ${opened_at} to ${last_fired_at}`,
     ],
     ['event', event && `${event.id} from ${event.source}: ${event.text}`],
+    ...also.map(({ event_type, events, id, text }): [string, string] => [
+      'also',
+      `${id}: ${text || event_type}${events > 1 ? ` and ${events - 1} more of ${event_type}` : ''}`,
+    ]),
+    ['agents', result || run ? null : agentWords(wakes)],
     ['verdict', result?.verdict && `${result.verdict}, by ${result.chain.join(' > ')}`],
     ['claims', claims && claimWords(claims)],
     ['next', result?.next_step],
@@ -132,8 +138,18 @@ function show(io: Io, incident: IncidentDetail): void {
     ({ run_id }) => run_id !== result?.run_id,
   ) ?? [])
     io.out(`${at}  ${escapeLine(`found by ${agent}${verdict ? ` (${verdict})` : ''}: ${headline}`)}\n`)
-  for (const { at, by, action, text } of activity.slice(0, ACTIVITY_SHOWN))
-    io.out(`${at}  ${escapeLine(`${action} by ${by}${text ? `: ${text}` : ''}`)}\n`)
+  for (const { at, by, action, severity: to, text } of activity.slice(0, ACTIVITY_SHOWN))
+    io.out(`${at}  ${escapeLine(`${action}${to ? ` ${to}` : ''} by ${by}${text ? `: ${text}` : ''}`)}\n`)
+}
+
+/** Why no agent looks: "none: its trigger wakes none", "triage is off (svc agents enable triage)". */
+function agentWords(wakes: IncidentDetail['wakes']): string {
+  if (wakes.length === 0) return 'none: its trigger wakes none'
+  return wakes
+    .map(({ agent, on }) =>
+      on ? `${agent} looks when it fires again` : `${agent} is off (svc agents enable ${agent})`,
+    )
+    .join(', ')
 }
 
 /** "2 findings of 5 runs, first 2026-11-20T12:00:00.000Z, nothing new since; last looked at 2026-11-20T13:00:00.000Z". */

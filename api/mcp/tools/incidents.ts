@@ -204,13 +204,20 @@ function stepText({ at, by, action, how, text }: ToolGetIncidentResult['activity
   return `${at} ${action} by ${by}${more ? ` (${more})` : ''}`
 }
 
-function wholeText(content: ToolGetIncidentResult, { claims }: IncidentDetail): string {
+function wholeText(content: ToolGetIncidentResult, { claims, also, wakes }: IncidentDetail): string {
   const { event_ids: ids, run, note, cut, findings, activity, previous } = content
   const { activity_left_out: leftOut } = content
   const events = ids.slice(0, IDS_SHOWN).join(', ') + (ids.length > IDS_SHOWN ? ' …' : '')
   return [
     lineOf(content),
     ...(content.why ? [`why: ${escapeLine(content.why)}${events ? ` (${events})` : ''}`] : []),
+    ...also.map(
+      ({ event_type, events: n, id, text }) =>
+        `also, within the cooldown: ${escapeLine(text || event_type)} (${id})${n > 1 ? ` and ${n - 1} more of ${escapeLine(event_type)}` : ''}`,
+    ),
+    ...(run || content.finding_id
+      ? []
+      : wakes.filter(({ on }) => !on).map(({ agent }) => `off: agent ${agent} is not woken`)),
     ...(run ? [`looked: ${run.agent}, ${run.status} (${run.run_id})`] : []),
     ...(note === null ? [] : [`\n${note}${cut ? '\n[cut: get_finding has all of it]' : ''}`]),
     ...(claims ? [`\n${claimWords(claims)}`] : []),

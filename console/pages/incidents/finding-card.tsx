@@ -1,15 +1,16 @@
 /** What was found, above its evidence: verdict, claims, next step; or, where nothing was yet, what is happening. */
 import { Alert, Button, Modal, Stack } from '@mantine/core'
 import { Check, CircleHelp, Copy, X } from 'lucide-react'
-import { Fragment, useState } from 'react'
+import { Fragment, Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import { textOfMarkdown } from '../../../schemas/plain-text.ts'
 import type { CheckedClaim, IncidentDetail } from '../../../schemas/types.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { claimFault } from '../../lib/claim-fault.ts'
 import { useCopy } from '../../lib/copy-text.ts'
 import { eventPath } from '../../lib/explore-state.ts'
 import { runRole, runWords } from '../../lib/incidents.ts'
-import { runPath, runTracePath, triggerPath } from '../../lib/paths.ts'
+import { runPath, runTracePath } from '../../lib/paths.ts'
 import { moment, money } from '../../lib/time.ts'
 import { EventLinks } from '../../parts/event-links.tsx'
 import { FindingMarks } from '../../parts/finding-marks.tsx'
@@ -142,28 +143,30 @@ function Foot({ incident }: { incident: IncidentDetail }) {
   )
 }
 
-function NoFinding({ incident: { run, trigger } }: { incident: IncidentDetail }) {
+/** Seldom there. */
+const NoAgent = lazyFrom(() => import('../../parts/no-agent.tsx'))('NoAgent')
+
+function NoFinding({ incident }: { incident: IncidentDetail }) {
+  const { run } = incident
   return (
     <section className="card" aria-labelledby="incident-finding">
       <div className="card-head">
         <h2 id="incident-finding">Finding</h2>
         {run ? (
-          <span className="chip" data-role={runRole(run)} role="status">
-            {runWords(run)}
-          </span>
-        ) : (
-          <span style={{ fontSize: 13.5, color: 'var(--text-2)' }}>No agent looks at this.</span>
-        )}
-        <span className="push" style={{ fontSize: 13.5 }}>
-          {run ? (
-            <>
+          <>
+            <span className="chip" data-role={runRole(run)} role="status">
+              {runWords(run)}
+            </span>
+            <span className="push" style={{ fontSize: 13.5 }}>
               <Link to={runTracePath(run.run_id)}>Waterfall</Link>{' '}
               <Link to={runPath(run.run_id)}>Open the run</Link>
-            </>
-          ) : (
-            <Link to={triggerPath(trigger, 'edit')}>Wake one</Link>
-          )}
-        </span>
+            </span>
+          </>
+        ) : (
+          <Suspense>
+            <NoAgent incident={incident} />
+          </Suspense>
+        )}
       </div>
       {run?.status === 'parked' && (
         <Alert color="yellow" p="xs" m={10} mt={0}>

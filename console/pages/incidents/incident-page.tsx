@@ -1,11 +1,12 @@
 /** One incident, in a fixed order: headline, acts, finding, why, evidence; what is around it stands beside. */
-import { Button, Kbd, Modal, TextInput } from '@mantine/core'
+import { Kbd } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useDeferredValue, useState } from 'react'
+import { Suspense, useDeferredValue, useState } from 'react'
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
-import type { FiringDetail, Home, IncidentDetail } from '../../../schemas/types.ts'
+import type { Firing, FiringDetail, Home, IncidentDetail } from '../../../schemas/types.ts'
 import { ikeys, incidents } from '../../incident-client.ts'
-import { actorName, setActorName } from '../../lib/actor.ts'
+import { actorName } from '../../lib/actor.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import type { Act } from '../../lib/incident-acts.ts'
 import { incidentPath, openTotal, SEVERITY_WORDS, stateWords } from '../../lib/incidents.ts'
 import { usePageKeys } from '../../lib/page-keys.ts'
@@ -27,6 +28,9 @@ import { EvidenceCard } from './evidence-card.tsx'
 import { FindingCard } from './finding-card.tsx'
 import { Rail } from './rail.tsx'
 import { WhyCard } from './why-card.tsx'
+
+/** Seldom there. */
+const NameDialog = lazyFrom(() => import('../../parts/name-dialog.tsx'))('NameDialog')
 
 const FRESH_MS = 5_000
 const KEYS: readonly [string, string][] = [
@@ -59,8 +63,7 @@ export default function IncidentPage() {
 function Shown({ incident }: { incident: IncidentDetail }) {
   const [address, setAddress] = useSearchParams()
   const asked = address.get('firing')
-  // The first one is the last of the list.
-  const chosen = asked ?? incident.firings.at(-1)?.dispatch_id ?? null
+  const chosen = asked ?? titledBy(incident.firings)?.dispatch_id ?? null
   const firing = useQuery({
     queryKey: wkeys.firing(chosen ?? ''),
     queryFn: () => work.firing(chosen!),
@@ -102,18 +105,26 @@ function Shown({ incident }: { incident: IncidentDetail }) {
         <Rail {...props} />
       </div>
       <KeysHelp keys={KEYS} />
-      {isNaming && (
-        <NameDialog
-          onClose={() => setNaming(false)}
-          onNamed={() => {
-            setNaming(false)
-            onAct({ action: 'assign' })
-          }}
-        />
-      )}
+      <Suspense>
+        {isNaming && (
+          <NameDialog
+            onClose={() => setNaming(false)}
+            onNamed={() => {
+              setNaming(false)
+              onAct({ action: 'assign' })
+            }}
+          />
+        )}
+      </Suspense>
     </div>
   )
 }
+
+/** The firing that the title speaks of: the first of the most severe. The list begins with the newest. */
+const titledBy = (firings: readonly Firing[]): Firing | undefined =>
+  ['critical', 'warning', 'info']
+    .map((severity) => firings.findLast((one) => one.severity === severity && !one.resolves))
+    .find((one) => one) ?? firings.at(-1)
 
 function OfFiring({
   firing,
@@ -127,7 +138,7 @@ function OfFiring({
   const [span, setSpan] = useSpan()
   return (
     <>
-      <WhyCard firing={firing} firings={incident.firings} onSpan={setSpan} />
+      <WhyCard firing={firing} incident={incident} onSpan={setSpan} />
       <EvidenceCard
         firing={firing}
         firings={incident.firings}
@@ -272,32 +283,5 @@ function Neighbours({ id }: { id: string }) {
         </button>
       ))}
     </span>
-  )
-}
-
-function NameDialog({ onClose, onNamed }: { onClose: () => void; onNamed: () => void }) {
-  const [name, setName] = useState('')
-  const submit = (event: FormEvent): void => {
-    event.preventDefault()
-    if (name.trim() === '') return
-    setActorName(name)
-    onNamed()
-  }
-  return (
-    <Modal opened onClose={onClose} title="Your name" centered>
-      <form onSubmit={submit}>
-        <TextInput
-          label="Name"
-          description="Shown with what you do to incidents. Kept in this browser."
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          maxLength={100}
-          data-autofocus
-        />
-        <Button type="submit" mt="md" disabled={name.trim() === ''}>
-          Assign to me
-        </Button>
-      </form>
-    </Modal>
   )
 }

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Suspense } from 'react'
 import { Link } from 'react-router'
 import { durationWords } from '../../../schemas/duration-words.ts'
-import type { Firing, FiringDetail, SourceGap } from '../../../schemas/types.ts'
+import type { Firing, FiringDetail, IncidentDetail, SourceGap } from '../../../schemas/types.ts'
 import { predicateWords } from '../../../schemas/words.ts'
 import { api } from '../../client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
@@ -20,6 +20,7 @@ import { useChanges, useTypes } from './use-evidence.ts'
 
 /** Seldom there. */
 const HatchedGaps = lazyFrom(() => import('../../parts/source-gaps.tsx'))('HatchedGaps')
+const AlsoList = lazyFrom(() => import('../../parts/also-list.tsx'))('AlsoList')
 
 const HEIGHT = 84
 const MARGIN = '0 14px 8px'
@@ -37,11 +38,11 @@ const AFTER_MS = 25 * 60_000
 
 export function WhyCard({
   firing,
-  firings,
+  incident,
   onSpan,
 }: {
   firing: FiringDetail
-  firings: readonly Firing[]
+  incident: IncidentDetail
   /** A span of the line was chosen: the evidence of it is shown. */
   onSpan: (span: Span) => void
 }) {
@@ -64,10 +65,11 @@ export function WhyCard({
       {isReading ? (
         <Skeleton h={HEIGHT} m={MARGIN} w="auto" role="status" aria-label="Loading" />
       ) : line && line.points.length > 1 ? (
-        <Chart line={line} gaps={gaps} firing={firing} firings={firings} onSpan={onSpan} />
+        <Chart line={line} gaps={gaps} firing={firing} firings={incident.firings} onSpan={onSpan} />
       ) : (
         <div style={{ padding: '0 14px 10px', fontSize: 13.5, overflowWrap: 'anywhere' }}>{sentence}.</div>
       )}
+      <Suspense>{incident.also.length > 0 && <AlsoList incident={incident} />}</Suspense>
     </section>
   )
 }

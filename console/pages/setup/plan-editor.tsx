@@ -15,6 +15,7 @@ import {
 import { useQueryClient } from '@tanstack/react-query'
 import { CircleAlert } from 'lucide-react'
 import type { Plan, PlannedChange, PlanProblem, Setup } from '../../../schemas/types.ts'
+import { problemWords } from '../../lib/plan-problems.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { NoModel, useHasModel } from '../../parts/no-model.tsx'
@@ -109,8 +110,8 @@ const isOf = (version: number, { variables }: { variables: number | undefined })
 const planFault = (problems: readonly PlanProblem[]): string | undefined =>
   problems
     .filter(({ where }) => where === 'plan')
-    .map(({ message }) => message)
-    .join('; ') || undefined
+    .map(({ message }) => problemWords(message))
+    .join(' ') || undefined
 
 function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
   const queries = useQueryClient()

@@ -59,6 +59,7 @@ export function TriggerOverview({ trigger }: { trigger: Trigger }) {
         {trigger.filters.length > 0 && (
           <Row term="Only where">{trigger.filters.map(filterWords).join(' and ')}</Row>
         )}
+        <Row term="Severity">{severityWords(trigger)}</Row>
         <Row term="Entity">{trigger.key_field || 'the primary label of its sources'}</Row>
         <Row term="Carries">
           the timeline of the {durationWords(trigger.emit.context_window ?? '15m')} before
@@ -80,6 +81,12 @@ export function TriggerOverview({ trigger }: { trigger: Trigger }) {
       <FiringList query={{ trigger: trigger.name }} without="trigger" newest={5} />
     </Stack>
   )
+}
+
+/** Of the incidents that it opens. */
+function severityWords({ severity, severity_field }: Trigger): string {
+  const own = severity === 'none' ? 'none: it opens no incident' : severity
+  return severity_field ? `as the field ${severity_field} says, else ${own}` : own
 }
 
 function Row({ term, children }: { term: string; children: ReactNode }) {

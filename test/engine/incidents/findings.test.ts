@@ -36,7 +36,7 @@ describe('what was found', () => {
       conclude({ headline: 'Checkout fails', verdict: 'deploy', next_step: 'Roll back', claims: HOLDS }),
     ])
     await world.post(error)
-    expect(await incident(world)).toMatchObject({ headline: 'When an event arrives on app', result: null })
+    expect(await incident(world)).toMatchObject({ headline: 'cannot pay', result: null })
     const [run] = await world.settled()
     const found = await incident(world)
     expect(found).toMatchObject({

@@ -4,6 +4,7 @@ import { CircleAlert, Pencil, Plus, Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { PlanProblem } from '../../../../schemas/types.ts'
 import type { FieldErrors } from '../../../lib/field-errors.ts'
+import { problemWords } from '../../../lib/plan-problems.ts'
 import { Tooltip } from '../../../parts/tooltip.tsx'
 
 interface CardProps {
@@ -62,7 +63,7 @@ export function Problems({ problems, where }: { problems: readonly PlanProblem[]
             style={{ flexShrink: 0, marginTop: 3 }}
           />
           <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
-            {message}
+            {problemWords(message)}
           </Text>
         </Group>
       ))}

@@ -1,4 +1,4 @@
--- Version 40: all migrations, for a new file. Written by npm run generate.
+-- Version 41: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,
@@ -724,7 +724,7 @@ CREATE TABLE incidents (
   snapshot TEXT NOT NULL CHECK (json_valid(snapshot)),
   state TEXT GENERATED ALWAYS AS (json_extract(snapshot, '$.value')) STORED,
   version INTEGER NOT NULL DEFAULT 1
-);
+, titled_by INTEGER);
 CREATE UNIQUE INDEX incidents_active ON incidents (trigger_id, key) WHERE state <> 'handled';
 CREATE INDEX incidents_key ON incidents (trigger_id, key, id);
 CREATE INDEX incidents_listed ON incidents (rank DESC, last_fired_at DESC, id DESC) WHERE state <> 'handled';

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest'
 import {
   excerptOf,
   findingMessage,
+  firingMessage,
   mrkdwn,
   SECTION_MAX,
   sections,
 } from '../../../../engine/outbox/slack-messages.ts'
+import type { FiringMessage } from '../../../../schemas/types.ts'
 
 describe('Markdown in Slack', () => {
   it.each([
@@ -129,5 +131,26 @@ describe('a finding in Slack', () => {
     expect(JSON.stringify(first.blocks)).not.toContain('evidence of it')
     expect(JSON.stringify(thread).match(/evidence of it/g)).toHaveLength(400)
     expect(thread[0]!.blocks.length).toBeLessThanOrEqual(50)
+  })
+})
+
+describe('A firing in Slack', () => {
+  const firing = {
+    ...{ trigger: 'alerts', title: 'DiskFull · node7 is 97% full', severity: 'critical', key: 'checkout' },
+    entity: { label: 'service', value: 'checkout' },
+    ...{ fired_at: '2026-11-20T12:00:00.000Z', payload: '', reason: 'an event', dispatch_id: 'd' },
+  } as FiringMessage
+  const saidOf = (more: Partial<FiringMessage>) => firingMessage({ ...firing, ...more }, null)
+
+  it('says what tripped it, of whom and how bad, where a phone shows its first line alone', () => {
+    expect(saidOf({}).text).toBe('DiskFull · node7 is 97% full (service=checkout), critical')
+    expect(saidOf({}).blocks[0]).toMatchObject({ text: { text: 'DiskFull · node7 is 97% full' } })
+    expect(JSON.stringify(saidOf({}).blocks[1])).toContain('*Trigger*\\n`alerts`')
+  })
+
+  it('that resolves another says that it is over, not that it fired', () => {
+    const { text, blocks } = saidOf({ resolves: 'd' })
+    expect(text).toBe('Over: DiskFull · node7 is 97% full (service=checkout), critical')
+    expect(JSON.stringify(blocks)).not.toContain('Fired')
   })
 })
