@@ -52,9 +52,12 @@ const TITLE_MAX = 200
 /** Alerts begin their text with their state, which an incident says by itself. */
 const STATE = /^(?:FIRING:|\[FIRING(?::\d+)?\])\s*/
 
+/** Payloads of sources without a template for their text, which nobody reads in a line. */
+const JSON_TEXT = /^[[{]\s*["{[]/
+
 /**
- * What tripped a firing, in a line: the text of the event where one event does, with how many more came in the same
- * burst; what changed; else the trigger in plain words.
+ * What tripped a firing, in a line: the text of the event where one event does and its text is none of JSON, with how many
+ * more came in the same burst; what changed; else the trigger in plain words.
  * @param tripped its reason, how many events it carries, and the text of the first; null: that is not there any more
  */
 export function titleOf(
@@ -64,7 +67,7 @@ export function titleOf(
   const { condition } = trigger
   if ('change_of' in condition) return reason
   const said = 'event' in condition ? (text ?? '').replace(/\s+/g, ' ').trim().replace(STATE, '') : ''
-  if (!said) return sentenceOf(trigger)
+  if (!said || JSON_TEXT.test(said)) return sentenceOf(trigger)
   const characters = [...said]
   const shown = characters.length > TITLE_MAX ? `${characters.slice(0, TITLE_MAX - 1).join('')}…` : said
   return events > 1 ? `${shown} and ${(events - 1).toLocaleString('en')} more` : shown

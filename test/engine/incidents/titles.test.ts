@@ -1,6 +1,8 @@
 /** What incidents are called before anything was found, and what came meanwhile that fired nothing. */
+
 import { describe, expect, it } from 'vitest'
 import type { Incident } from '../../../schemas/types.ts'
+import { titleOf } from '../../../schemas/words.ts'
 import { BY, MINUTE, openWorld, type World } from '../triggers/trigger-world.ts'
 
 const any = { event: 'any' } as const
@@ -52,6 +54,17 @@ describe('incidents', () => {
     while (world.engine.maintain());
     expect((await one(world, 2)).headline).toBe('When an order fails')
   })
+
+  it.each(['{"service":"checkout"}', '[{"id":1}]', '{ "a": 1 }'])(
+    'are titled by the trigger where the text is the payload: %s',
+    (text) => {
+      const trigger = { sources: ['app'], condition: { event: 'any' } as const }
+      expect(titleOf(trigger, { reason: '', events: 1, text })).toBe('When an event arrives on app')
+      expect(titleOf(trigger, { reason: '', events: 1, text: '[ERROR] {no} stock' })).toBe(
+        '[ERROR] {no} stock',
+      )
+    },
+  )
 
   it('say what came meanwhile and fired nothing, as their trigger waited', async () => {
     const world = await opened({
