@@ -62,6 +62,7 @@ const KEPT_BYTES = 4 * 1024 * 1024
 
 export class SegmentIndex {
   private sealed: Segment[] = []
+  private through = -1
   private version = ''
   private tailVersion = ''
   /** False where a reader found none, of any version: most stores have none, and each read would look. */
@@ -70,6 +71,7 @@ export class SegmentIndex {
   private readonly counted = new Map<number, CountedSegment>()
   private readonly selectVersion: Statement<[string], string | undefined>
   private readonly selectSegments: Statement<[], SegmentRow>
+  private readonly selectThrough: Statement<[], number>
   private readonly blocks: BlockStore
   private readonly selectTimes: Statement<[number], Uint8Array>
 
@@ -86,6 +88,13 @@ export class SegmentIndex {
     this.selectSegments = db.prepare(
       'SELECT seg, n, min_ts, max_ts, max_ingested_at FROM segs WHERE dropping = 0 ORDER BY seg',
     )
+    // What is being removed was sealed, and before the first event there was what is gone by now.
+    this.selectThrough = db
+      .prepare(
+        `SELECT max(coalesce((SELECT max(seg) FROM segs), -1),
+           coalesce((SELECT min(id) FROM events), (SELECT value + 1 FROM meta WHERE key = 'high_id'), 0) / ${SEGMENT_SIZE} - 1)`,
+      )
+      .pluck() as Statement<[], number>
     this.blocks = new BlockStore(db, false, isReader ? KEPT_BYTES : 0)
     this.selectTimes = db.prepare('SELECT ts FROM segs WHERE seg = ?').pluck() as Statement<
       [number],
@@ -131,14 +140,15 @@ export class SegmentIndex {
     return this.sealed.length
   }
 
-  /** Number of the newest sealed segment, -1 when there is none. */
+  /** Number of the newest segment that was sealed, -1 when none was; retention may have removed it. */
   lastSealed(): number {
-    return this.sealed.at(-1)?.seg ?? -1
+    return this.through
   }
 
   private readSegments(): void {
     const before = this.sealed
     this.sealed = this.selectSegments.all().map((row) => this.sealedSegment(row))
+    this.through = this.selectThrough.get()!
     const sizes = new Map(this.sealed.map(({ seg, n }) => [seg, n]))
     for (const { seg, n } of before) if (sizes.get(seg) !== n) this.blocks.forget(seg)
     for (const seg of this.times.keys()) if (!sizes.has(seg)) this.times.delete(seg)

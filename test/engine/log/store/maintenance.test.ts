@@ -1,8 +1,13 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { SEGMENT_SIZE } from '../../../../engine/log/store/labels.ts'
 import { Capacity, Maintenance, type Retention } from '../../../../engine/log/store/maintenance.ts'
+import { openReading } from '../../../../engine/log/store/open.ts'
+import { createReadContext } from '../../../../engine/log/timeline/context.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
-import { addSource, event, openHarness, T0 } from './store-harness.ts'
+import { addSource, event, openHarness, type StoreHarness, T0 } from './store-harness.ts'
 
 const MINUTE = 60_000
 
@@ -74,5 +79,54 @@ describe('maintenance', () => {
     expect(pages * 8_192).toBeLessThanOrEqual(4_000_000)
     expect(count()).toBeLessThan(before)
     expect(rows()).toBe(count())
+  })
+
+  describe('removes the newest segment that is sealed, and', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-maintenance-'))
+    const file = join(folder, 'svc.db')
+    const maintenanceOf = ({ store, ctx, appender }: StoreHarness) =>
+      new Maintenance({
+        ...{ store, appender, index: ctx.index, dictionary: ctx.dictionary },
+        capacity: new Capacity(store, null),
+        retention: { maxAgeMs: 12 * 60 * MINUTE, maxBytes: null },
+      })
+    const append = (harness: StoreHarness, count: number, ts: number) => {
+      for (let left = count; left > 0; left -= 5_000)
+        harness.append(
+          Array.from({ length: Math.min(5_000, left) }, () => event({ service: 'a' }, ts)),
+          { at: ts },
+        )
+    }
+    afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+    it('a reader that saw it grow does not count it, nor does a start in between', () => {
+      let harness = openHarness(file)
+      addSource(harness.store, 'app')
+      append(harness, SEGMENT_SIZE - 1, T0 - 24 * 60 * MINUTE)
+      const db = openReading(file)
+      const reader = createReadContext(db, false, 'secret')
+      const seen = () => {
+        reader.index.refresh(true)
+        return reader.index.all().reduce((sum, segment) => sum + segment.n, 0)
+      }
+      expect(seen()).toBe(SEGMENT_SIZE - 1)
+      append(harness, 100, T0)
+      let maintenance = maintenanceOf(harness)
+      // Until it is on the way out: reads do not see it any more.
+      while (harness.store.db.prepare('SELECT count(*) FROM segs WHERE dropping = 1').pluck().get() === 0)
+        expect(maintenance.step(T0)).toBe(true)
+      harness.store.close()
+
+      harness = openHarness(file)
+      maintenance = maintenanceOf(harness)
+      expect(harness.ctx.index.all().map(({ n }) => n)).toEqual([100])
+      while (maintenance.step(T0));
+      expect(seen()).toBe(100)
+      expect(harness.store.db.prepare('SELECT count(*) FROM events').pluck().get()).toBe(100)
+      append(harness, 5, T0)
+      expect(seen()).toBe(105)
+      db.close()
+      harness.store.close()
+    })
   })
 })
