@@ -55,7 +55,7 @@ test('show 50 rows and how many there are; more are asked for; a filter is kept 
   await expect(rows).toHaveCount(12)
   await page.getByRole('textbox', { name: 'Filter sources' }).fill('nothing')
   await expect(page.getByText(`None of the ${MANY} sources match.`)).toBeVisible()
-  // The page of the menu is all of it again.
+  // The page of the menu is all of it again, also where the address did not have all that was typed.
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Sources' }).click()
   await expect(rows).toHaveCount(51)
 

@@ -1,10 +1,9 @@
 /** What narrows a list, above it: words to choose, texts to type, and one button that takes all away. The address holds them. */
 import { Button, Group, Select, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
+import type { FormEvent, ReactNode } from 'react'
 import { useSearchParams } from 'react-router'
 import { withFilter } from '../lib/run-filters.ts'
-import { useStillHere } from '../lib/use-still-here.ts'
+import { useTypedText } from '../lib/use-typed-text.ts'
 import { WordSelect } from './word-select.tsx'
 import { isRead, type ReadWords, type Words } from './words-read.ts'
 
@@ -91,8 +90,6 @@ export function FilterBar({ filters, values, isNarrowed, keeps = [], before, aft
   )
 }
 
-const PAUSE_MS = 300
-
 function Typed({
   filter: { label, placeholder, width = 160, isWhole = false },
   value,
@@ -102,13 +99,7 @@ function Typed({
   value: string
   onChange: (value: string | null) => void
 }) {
-  const [text, setText] = useState(value)
-  useEffect(() => setText(value), [value])
-  const isHere = useStillHere()
-  const settle = (now: string) => {
-    if (isHere() && now.trim() !== value) onChange(now.trim() || null)
-  }
-  const pause = useDebouncedCallback(settle, PAUSE_MS)
+  const [text, type, settle] = useTypedText(value, (now) => onChange(now.trim() || null))
   return (
     <form
       onSubmit={(event: FormEvent) => {
@@ -122,10 +113,7 @@ function Typed({
         label={label}
         placeholder={placeholder}
         value={text}
-        onChange={({ currentTarget }) => {
-          setText(currentTarget.value)
-          if (!isWhole) pause(currentTarget.value)
-        }}
+        onChange={({ currentTarget }) => type(currentTarget.value, !isWhole)}
         onBlur={() => settle(text)}
       />
     </form>

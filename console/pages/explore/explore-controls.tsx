@@ -1,14 +1,14 @@
 /** What of a timeline is shown: its text, time, sources, types and grouping. In a small window all but the time is behind a button. */
 import { Button, Group, MultiSelect, SegmentedControl, Switch, TextInput } from '@mantine/core'
-import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks'
+import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Search, SlidersHorizontal } from 'lucide-react'
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { api, keys } from '../../client.ts'
 import { compareNames } from '../../lib/by-name.ts'
 import { type ExploreState, type Group as Grouping, RANGES, shownSpan } from '../../lib/explore-state.ts'
 import { fromLocalInput, toLocalInput } from '../../lib/time.ts'
-import { useStillHere } from '../../lib/use-still-here.ts'
+import { useTypedText } from '../../lib/use-typed-text.ts'
 import { cutWords, SOURCES_MAX } from './pick-one.tsx'
 import type { Timeline } from './use-timeline.ts'
 
@@ -93,12 +93,7 @@ function Filters({ state, change, timeline }: Asked & { timeline: Timeline }) {
 
 /** Of the entity, or of all events where none is chosen. */
 export function TextSearch({ state, change }: Asked) {
-  const [text, setText] = useState(state.text)
-  useEffect(() => setText(state.text), [state.text])
-  const isHere = useStillHere()
-  const search = useDebouncedCallback((value: string) => {
-    if (isHere()) change({ text: value })
-  }, 300)
+  const [text, type] = useTypedText(state.text, (now) => change({ text: now }))
   return (
     <TextInput
       label="Text"
@@ -107,10 +102,7 @@ export function TextSearch({ state, change }: Asked) {
       placeholder="Text contains"
       leftSection={<Search size={14} aria-hidden />}
       value={text}
-      onChange={(event) => {
-        setText(event.currentTarget.value)
-        search(event.currentTarget.value)
-      }}
+      onChange={(event) => type(event.currentTarget.value)}
     />
   )
 }

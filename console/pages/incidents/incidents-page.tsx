@@ -1,8 +1,7 @@
 /** Incidents: those to be worked, those handled, and all firings; the address holds tab and filters. */
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
 import { Search } from 'lucide-react'
-import { type KeyboardEvent, Suspense, useState } from 'react'
+import { type KeyboardEvent, Suspense } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import type { Incident } from '../../../schemas/types.ts'
 import { ACTED_MAX, type IncidentQuery, ikeys, incidents, SELECTED_MAX } from '../../incident-client.ts'
@@ -10,7 +9,7 @@ import { lazyFrom } from '../../lib/chunks.ts'
 import { isOutermost } from '../../lib/escape.ts'
 import { count } from '../../lib/time.ts'
 import { useFilters } from '../../lib/use-filters.ts'
-import { useStillHere } from '../../lib/use-still-here.ts'
+import { useTypedText } from '../../lib/use-typed-text.ts'
 import { instantOf, readSince, timesFor } from '../../lib/work-filters.ts'
 import { IncidentList } from '../../parts/incident-list.tsx'
 import { HANDLED_KEYS, KeysHelp, KeysHint, SELECTION_KEYS } from '../../parts/keys-help.tsx'
@@ -197,11 +196,7 @@ async function readAll(query: Asked): Promise<Incident[]> {
 
 /** The address follows when the typing pauses. */
 function Words({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const [text, setText] = useState(value)
-  const isHere = useStillHere()
-  const settle = useDebouncedCallback((next: string) => {
-    if (isHere()) onChange(next)
-  }, 300)
+  const [text, type] = useTypedText(value, onChange)
   return (
     <TextInput
       size="xs"
@@ -209,10 +204,7 @@ function Words({ value, onChange }: { value: string; onChange: (value: string) =
       placeholder="Headline, trigger, entity or #128"
       leftSection={<Search size={13} aria-hidden />}
       value={text}
-      onChange={(event) => {
-        setText(event.currentTarget.value)
-        settle(event.currentTarget.value)
-      }}
+      onChange={(event) => type(event.currentTarget.value)}
       w={260}
     />
   )
