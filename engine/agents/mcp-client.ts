@@ -107,7 +107,8 @@ export async function connectTools(
       if (tool.changed) return failed(`${tool.name} has changed and waits for approval`)
       try {
         const result = await connection.call(tool.tool, args, signal)
-        const { text: said, images } = contentOf(result)
+        const { text: plain, images } = contentOf(result)
+        const said = result.isError ? `${REPORTED}\n${plain}` : plain
         const text = boundedResult(scrubbed(said, server)).trim() || '(empty result)'
         const ms = clock.now() - at
         return { text, isError: result.isError, ms, ...(images.length ? { images } : {}) }
@@ -120,6 +121,9 @@ export async function connectTools(
     },
   }
 }
+
+/** Begins the text of a result that is an error: chat completions have no mark for one, and a model took it for an answer. */
+const REPORTED = '[the tool reports an error]'
 
 /** The tools of a run by their names, to which those are added that a server lists later. */
 function offering(pinned: ConnectOptions['pinned']) {
