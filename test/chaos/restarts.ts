@@ -1,8 +1,12 @@
 /**
  * Restarts the daemon, killed or stopped, while its file grows past every size at which the store changes its ways:
  * labels that get keys, segments that are sealed, values that are forgotten. After each start, and before each end, what
- * reads, lists and counts say is compared with a model. Run by `npm run chaos -- restarts`.
+ * reads, lists and counts say is compared with a model; where retention removes events meanwhile, with what is in the file.
+ * Run by `npm run chaos -- restarts` and `-- removal`.
  */
+import { setTimeout as pause } from 'node:timers/promises'
+import BetterSqlite3 from 'better-sqlite3'
+import { labelIdsOf } from '../../engine/log/store/tail.ts'
 import { random } from '../engine/log/store/store-harness.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 
@@ -11,7 +15,7 @@ export interface RestartReport {
   events: number
   /** Different values of the label with the most. */
   orders: number
-  /** What was not as the model has it: must be empty. */
+  /** What was not as counted: must be empty. */
   wrong: string[]
 }
 
@@ -20,6 +24,9 @@ const FIRST_EVENTS = 3_000
 const MOST_EVENTS = 60_000
 const MOST_AT_ONCE = 1_500
 const WINDOW = '2d'
+const SVC_RETENTION_SIZE = '40M'
+/** Between two looks at whether removal is at rest. */
+const REST_MS = 700
 /** More than are wrong by one cause. */
 const WRONG_MAX = 20
 
@@ -29,15 +36,16 @@ const LABELS = [
   { name: 'host', field: 'host' },
 ]
 
-/** What was acknowledged, counted by each label. */
+/** Events by value of each label. */
+type Counts = Record<'service' | 'order' | 'host', Map<string, number>>
+
+const nothingCounted = (): Counts => ({ service: new Map(), order: new Map(), host: new Map() })
+
+/** What was acknowledged. */
 class Model {
   events = 0
   orders = 0
-  readonly counts = {
-    service: new Map<string, number>(),
-    order: new Map<string, number>(),
-    host: new Map<string, number>(),
-  }
+  readonly counts = nothingCounted()
 
   constructor(private readonly next: () => number) {}
 
@@ -52,38 +60,77 @@ class Model {
     return { service: `service-${Math.floor(this.next() ** 2 * 20)}`, order, host: `host-${this.below(300)}` }
   }
 
-  count(event: Readonly<Record<keyof Model['counts'], string>>): void {
+  count(event: Readonly<Record<keyof Counts, string>>): void {
     this.events++
-    for (const [label, counts] of Object.entries(this.counts)) {
-      const value = event[label as keyof Model['counts']]
-      counts.set(value, (counts.get(value) ?? 0) + 1)
-    }
+    for (const [label, counts] of Object.entries(this.counts)) add(counts, event[label as keyof Counts])
   }
 
-  some(label: keyof Model['counts'], n: number): [value: string, events: number][] {
-    const all = [...this.counts[label]]
+  /** Some values, of which there may be events. */
+  some(label: keyof Counts, n: number): string[] {
+    const all = [...this.counts[label].keys()]
     return Array.from({ length: n }, () => all[this.below(all.length)]!)
   }
 }
 
-/** @param restarts how many. @param seed of the events and of how each daemon ends */
-export async function runRestarts(dataDir: string, restarts: number, seed: number): Promise<RestartReport> {
+const add = (counts: Map<string, number>, value: string) => counts.set(value, (counts.get(value) ?? 0) + 1)
+
+/** As many restarts. @param seed of the events and of how each daemon ends */
+export const runRestarts = (dataDir: string, restarts: number, seed: number): Promise<RestartReport> =>
+  restart(dataDir, restarts, seed, {})
+
+/** The same while retention removes events. */
+export const runRemoval = (dataDir: string, restarts: number, seed: number): Promise<RestartReport> =>
+  restart(dataDir, restarts, seed, { SVC_RETENTION_SIZE })
+
+async function restart(
+  dataDir: string,
+  restarts: number,
+  seed: number,
+  env: Record<string, string>,
+): Promise<RestartReport> {
   const next = random(seed)
   const model = new Model(next)
   const wrong: string[] = []
-  let daemon = await startDaemon(dataDir)
+  const look = async (when: string) => {
+    const counts = env.SVC_RETENTION_SIZE ? await countFile(`${dataDir}/svc.db`) : model.counts
+    wrong.push(...(await compare(daemon, model, counts)).map((what) => `${when}: ${what}`))
+  }
+  let daemon = await startDaemon(dataDir, [], env)
   const source = { name: 'load', connector: 'webhook', config: { labels: LABELS, event_type_field: 'host' } }
   const { ingest_key } = await ask<{ ingest_key: string }>(daemon, '/api/sources', source)
   for (let n = 1; n <= restarts && wrong.length < WRONG_MAX; n++) {
     await send(daemon, ingest_key, model, n === 1 ? FIRST_EVENTS : 1_000 + model.below(MOST_EVENTS))
-    wrong.push(...(await compare(daemon, model)).map((what) => `before restart ${n}: ${what}`))
+    await look(`before restart ${n}`)
     if (next() < 0.5) await daemon.kill()
     else await daemon.stop()
-    daemon = await startDaemon(dataDir)
-    wrong.push(...(await compare(daemon, model)).map((what) => `after restart ${n}: ${what}`))
+    daemon = await startDaemon(dataDir, [], env)
+    await look(`after restart ${n}`)
   }
   await daemon.stop()
   return { restarts, events: model.events, orders: model.orders, wrong }
+}
+
+/** What is in a file, once retention has removed what it is to. */
+async function countFile(file: string): Promise<Counts> {
+  const db = new BetterSqlite3(file, { readonly: true })
+  const number = (sql: string) => db.prepare(sql).pluck().get() as number
+  const state = () =>
+    [number('SELECT count(*) FROM events'), number('SELECT count(*) FROM segs WHERE dropping = 1')].join()
+  for (let before = ''; before !== state() || !before.endsWith(',0'); before = state()) await pause(REST_MS)
+  const names = new Map(
+    db
+      .prepare<[], { id: number; name: string; value: string }>('SELECT id, name, value FROM labels')
+      .all()
+      .map((label) => [label.id, label]),
+  )
+  const counts = nothingCounted()
+  for (const blob of db.prepare<[], Buffer>('SELECT labels FROM events').pluck().iterate())
+    for (const id of labelIdsOf(blob)) {
+      const { name, value } = names.get(id)!
+      if (Object.hasOwn(counts, name)) add(counts[name as keyof Counts], value)
+    }
+  db.close()
+  return counts
 }
 
 async function ask<T>(daemon: Daemon, path: string, body?: object): Promise<T> {
@@ -109,23 +156,20 @@ async function send(daemon: Daemon, key: string, model: Model, events: number): 
     for (const one of batch) model.count(one)
     sent += size
     // A reader that looks now and then follows what is new in parts.
-    if (model.below(20) === 0) await countRead(daemon, { selector: { order: model.some('order', 1)[0]![0] } })
+    if (model.below(20) === 0) await countRead(daemon, { selector: { order: model.some('order', 1)[0] } })
   }
 }
 
-/** @returns what is not as the model has it, a sentence each */
-async function compare(daemon: Daemon, model: Model): Promise<string[]> {
+/** @returns what is not as counted, a sentence each */
+async function compare(daemon: Daemon, model: Model, counts: Counts): Promise<string[]> {
   const wrong: string[] = []
   const hold = (what: string, found: number | undefined, expected: number | undefined) => {
-    if (found !== expected) wrong.push(`${what} has ${found} events, not ${expected}`)
+    if ((found ?? 0) !== (expected ?? 0)) wrong.push(`${what} has ${found} events, not ${expected}`)
   }
-  const first = ['order-0', 'order-1'].map((order): [string, number] => [
-    order,
-    model.counts.order.get(order) ?? 0,
-  ])
-  for (const [order, n] of [...first, ...model.some('order', 25)])
-    hold(`a read of ${order}`, await countRead(daemon, { selector: { order } }), n)
-  for (const [host, n] of model.some('host', 3)) {
+  for (const order of ['order-0', 'order-1', ...model.some('order', 25)])
+    hold(`a read of ${order}`, await countRead(daemon, { selector: { order } }), counts.order.get(order))
+  for (const host of model.some('host', 3)) {
+    const n = counts.host.get(host)
     hold(`a read of ${host}`, await countRead(daemon, { selector: { host } }), n)
     hold(`a read of the type ${host}`, await countRead(daemon, { sources: ['load'], event_types: [host] }), n)
   }
@@ -133,14 +177,14 @@ async function compare(daemon: Daemon, model: Model): Promise<string[]> {
     by: 'service',
     window: WINDOW,
   })
-  for (const [service, n] of model.counts.service)
+  for (const [service, n] of counts.service)
     hold(`${service} in stats`, rows.find(({ value }) => value === service)?.now, n)
   const { labels } = await ask<{ labels: { label: string; values: { value: string; events: number }[] }[] }>(
     daemon,
     '/api/entities?limit=50',
   )
   const listed = labels.find(({ label }) => label === 'service')?.values ?? []
-  for (const [service, n] of model.counts.service)
+  for (const [service, n] of counts.service)
     hold(`${service} in the list of entities`, listed.find(({ value }) => value === service)?.events, n)
   return wrong
 }

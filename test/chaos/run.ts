@@ -1,5 +1,6 @@
 /**
- * The long forms: `npm run chaos` (500 kills), `npm run chaos -- 50`, and `-- declared`, `-- firings`, `-- runs`, `-- restarts`;
+ * The long forms: `npm run chaos` (500 kills), `npm run chaos -- 50`, and `-- declared`, `-- firings`, `-- runs`;
+ * `-- restarts` of a file that grows, and `-- removal` where retention removes events of it meanwhile;
  * `-- tests` for the tests of which `npm test` does a part, with all their kills, faults, states of the disk and random runs;
  * `-- mixed 60` for seconds of mixed load, and `-- --node 22,24,26` for it and the tests under each Node.
  */
@@ -14,7 +15,7 @@ import { runFiringKills } from './firings.ts'
 import { runKills } from './kill.ts'
 import { runMixedLoad } from './mixed.ts'
 import { runUnderNodes } from './nodes.ts'
-import { runRestarts } from './restarts.ts'
+import { runRemoval, runRestarts } from './restarts.ts'
 import { runAgentKills } from './runs.ts'
 import { seed } from './scale.ts'
 
@@ -29,6 +30,7 @@ const forms: Record<string, () => Promise<boolean>> = {
   tests: runLongTests,
   runs: () => killAtWork('runs', runAgentKills),
   restarts: () => killAtWork('restarts', runRestarts, 25),
+  removal: () => killAtWork('removal', runRemoval, 25),
 }
 const [, , form] = process.argv
 if (form !== undefined && !forms[form] && !/^\d+$/.test(form)) {
@@ -47,7 +49,7 @@ async function killAtWork(
   kills = 100,
 ): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), `svc-${name}-`))
-  console.log(`${kills} ${name === 'restarts' ? 'restarts' : 'kills'}, CHAOS_SEED=${seed}, data in ${folder}`)
+  console.log(`${kills} ${kills === 100 ? 'kills' : 'restarts'}, CHAOS_SEED=${seed}, data in ${folder}`)
   const report = await kill(folder, kills, seed)
   const faults = Object.values(report).flatMap((value) => (Array.isArray(value) ? value : []))
   console.log(report)
