@@ -95,6 +95,21 @@ test('at any width the fields of a source show whole what makes a label of them'
   }
 })
 
+test('on a window of 720 pixels lists of runs, deliveries and agents are not cut off at the right', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 720, height: 900 })
+  for (const path of ['/runs', '/deliveries', '/agents']) {
+    await goTo(page, daemon.url + path)
+    await expect(page.locator('.rows td').first()).toBeVisible()
+    const hidden = await page.evaluate<number>(
+      `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.rows-frame'))`,
+    )
+    expect(hidden, path).toBe(0)
+  }
+})
+
 test('Explore calls a project by its name, whose id is the label of its findings', async ({
   page,
   daemon,
