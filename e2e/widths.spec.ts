@@ -100,13 +100,15 @@ test('on a window of 720 pixels lists of runs, deliveries and agents are not cut
   daemon,
 }) => {
   await page.setViewportSize({ width: 720, height: 900 })
+  // A day later, when times say their day, too.
+  await page.clock.setFixedTime(Date.now() + 100_000_000)
   for (const path of ['/runs', '/deliveries', '/agents']) {
     await goTo(page, daemon.url + path)
     await expect(page.locator('.rows td').first()).toBeVisible()
     const hidden = await page.evaluate<number>(
       `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.rows-frame'))`,
     )
-    expect(hidden, path).toBe(0)
+    expect.soft(hidden, path).toBe(0)
   }
 })
 
