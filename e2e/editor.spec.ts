@@ -155,12 +155,13 @@ test('a project of new parts is built: what is missing is said at its field, and
   await expect(page.getByText('Source pay-logs is new in the project. Undo with Ctrl+Z.')).toBeAttached()
 
   await page.getByRole('button', { name: 'Add a trigger on pay-logs' }).click()
-  await name.fill('pay-errors')
+  // Nothing is typed as its name: it is called after its sentence.
+  await expect(name).toHaveAttribute('placeholder', 'pay-logs-events')
   await page.getByLabel('Window', { exact: true }).fill('10 min')
   await name.click()
   await expect(page.getByLabel('Window', { exact: true })).toHaveValue('10m')
   await add.click()
-  await expect(node(page, 'trigger:pay-errors')).toBeInViewport({ ratio: 1 })
+  await expect(node(page, 'trigger:pay-logs-events')).toBeInViewport({ ratio: 1 })
 
   await page.getByRole('button', { name: 'Add part' }).click()
   await page.getByRole('button', { name: 'Add agent', exact: true }).click()
@@ -174,7 +175,7 @@ test('a project of new parts is built: what is missing is said at its field, and
   await page.getByRole('menuitem', { name: 'Edit first-look' }).click()
   // Nothing comes behind it yet: what is offered is what may wake it.
   await panel.getByRole('combobox', { name: 'Connect to' }).click()
-  await page.getByRole('option', { name: 'pay-errors' }).click()
+  await page.getByRole('option', { name: 'pay-logs-events' }).click()
   await page.getByLabel('Prompt').fill('Find out what broke, and since when.')
   await press(page, 'Escape')
   await node(page, 'agent:first-look').dblclick()
@@ -190,12 +191,12 @@ test('a project of new parts is built: what is missing is said at its field, and
     '/sources/pay-logs',
   )
   expect((await stored(daemon, id)).wiring.wakes).toEqual([
-    { trigger: 'pay-errors', agent: 'first-look', enabled: true },
+    { trigger: 'pay-logs-events', agent: 'first-look', enabled: true },
   ])
   expect(await daemon.ask('GET', '/api/agents/builtin/first-look')).toMatchObject({
     prompt: 'Find out what broke, and since when.',
   })
-  expect(await daemon.ask('GET', '/api/triggers/pay-errors')).toMatchObject({
+  expect(await daemon.ask('GET', '/api/triggers/pay-logs-events')).toMatchObject({
     condition: { window: '10m' },
     warnings: [],
   })

@@ -80,6 +80,48 @@ test('beside the menu an event says what it says, and no name of a table is brok
   expect(wrong).toEqual([])
 })
 
+test('at any width the fields of a source show whole what makes a label of them', async ({
+  page,
+  daemon,
+}) => {
+  for (const width of [720, 768, 1024]) {
+    await page.setViewportSize({ width, height: 900 })
+    await goTo(page, `${daemon.url}/sources/demo-app-logs?tab=fields`)
+    // Between the two it is a card for each field.
+    await expect(page.getByRole('button', { name: /^Add .* as a label$/ }).first()).toBeInViewport({
+      ratio: 1,
+    })
+    await expect(page.getByText('entity key')).toBeInViewport({ ratio: 1 })
+  }
+})
+
+test('on a window of 720 pixels lists of runs, deliveries and agents are not cut off at the right', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 720, height: 900 })
+  // A day later, when times say their day, too.
+  await page.clock.setFixedTime(Date.now() + 100_000_000)
+  for (const path of ['/runs', '/deliveries', '/agents']) {
+    await goTo(page, daemon.url + path)
+    await expect(page.locator('.rows td').first()).toBeVisible()
+    const hidden = await page.evaluate<number>(
+      `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.rows-frame'))`,
+    )
+    expect.soft(hidden, path).toBe(0)
+  }
+})
+
+test('Explore calls a project by its name, whose id is the label of its findings', async ({
+  page,
+  daemon,
+}) => {
+  await goTo(page, `${daemon.url}/explore`)
+  await page.getByRole('button', { name: /^Demo shop \d/ }).click()
+  await expect(page).toHaveURL(/l=project(=|%3D)uc_/)
+  await expect(page.getByText('project=Demo shop')).toBeVisible()
+})
+
 test('on a phone what takes a long entity out is in view, and tabs stand in one row with the chosen one in it', async ({
   page,
   daemon,

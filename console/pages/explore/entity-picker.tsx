@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { api, keys } from '../../client.ts'
 import { parsePair } from '../../lib/explore-state.ts'
 import { count } from '../../lib/time.ts'
+import { useSaid } from './use-said.ts'
 
 interface Props {
   value: Record<string, string>
@@ -17,6 +18,7 @@ export function EntityPicker({ value, onChange }: Props) {
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
   const [text, setText] = useState('')
   const options = useOptions(text)
+  const said = useSaid(Object.keys(value))
   const add = (pair: [string, string] | null): void => {
     if (!pair) return
     onChange({ ...value, [pair[0]]: pair[1] })
@@ -38,7 +40,7 @@ export function EntityPicker({ value, onChange }: Props) {
               <Pill key={name} size="md">
                 <Group gap={4} wrap="nowrap">
                   <span className="ellipsis" title={`${name}=${v}`}>
-                    {name}={v}
+                    {name}={said(name, v)}
                   </span>
                   <ActionIcon
                     size={16}

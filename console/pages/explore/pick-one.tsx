@@ -7,6 +7,7 @@ import { api, keys } from '../../client.ts'
 import { count } from '../../lib/time.ts'
 import { AddLink, useFirstRows } from '../../parts/long-list.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { useSaid } from './use-said.ts'
 
 /** So many a read takes. */
 export const SOURCES_MAX = 100
@@ -44,6 +45,7 @@ export function PickOne({
     refetchOnMount: 'always',
     refetchInterval: 5_000,
   })
+  const said = useSaid(data?.labels.map(({ label }) => label) ?? [])
   const named = sources.data ?? []
   const found = allSince && !sources.isFetching && sources.data
   // biome-ignore lint/correctness/useExhaustiveDependencies: what changes the address is made anew each time, and needs no call for it.
@@ -89,9 +91,10 @@ export function PickOne({
                 size="compact-sm"
                 variant="default"
                 fw={400}
+                title={value.value}
                 onClick={() => onPick(facet.label, value.value)}
               >
-                {value.value}
+                {said(facet.label, value.value)}
                 <Text span size="xs" c="dimmed" ml={6}>
                   {count(value.events)}
                 </Text>

@@ -29,15 +29,18 @@ export function FieldsTab({ source }: { source: Source }) {
         From the newest {countEvents(data.sampled)}. New labels apply to events that come from now on.
       </Text>
       <Paper withBorder radius="md">
-        <WideTable minWidth={720}>
-          <Table verticalSpacing={6}>
+        <WideTable minWidth={680}>
+          {/* Names and values share what the others leave: the last column stays in view. */}
+          <Table verticalSpacing={6} layout="fixed">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>Field</Table.Th>
                 <Table.Th w={160}>Coverage</Table.Th>
-                <Table.Th ta="right">Distinct</Table.Th>
+                <Table.Th w={90} ta="right">
+                  Distinct
+                </Table.Th>
                 <Table.Th>Most frequent</Table.Th>
-                <Table.Th>Label</Table.Th>
+                <Table.Th w={130}>Label</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -59,7 +62,9 @@ function FieldRow({ field, source }: { field: FieldCoverage; source: Source }) {
   const values = field.values.map((value) => value.value).join('  ')
   return (
     <Table.Tr>
-      <Table.Td className="mono">{field.name}</Table.Td>
+      <Table.Td className="mono" style={{ overflowWrap: 'anywhere' }}>
+        {field.name}
+      </Table.Td>
       <Table.Td>
         <Group gap="xs" wrap="nowrap">
           <Progress
@@ -74,7 +79,7 @@ function FieldRow({ field, source }: { field: FieldCoverage; source: Source }) {
         </Group>
       </Table.Td>
       <Table.Td ta="right">{count(field.distinct)}</Table.Td>
-      <Table.Td maw={340}>
+      <Table.Td>
         <Text size="xs" c="dimmed" className="mono ellipsis" title={values}>
           {values}
         </Text>

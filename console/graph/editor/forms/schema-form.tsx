@@ -14,6 +14,8 @@ export interface Edited {
   missing: FieldErrors
   /** The form filled it in itself, such as defaults of its connector: nobody typed anything yet. */
   isOwn?: boolean
+  /** A name for a new part, made from what it does; absent: none can be made. @param taken names there are */
+  propose?: (taken: readonly string[]) => string
 }
 
 export interface FormProps {

@@ -6,6 +6,7 @@ import { PlannedSources } from '../../../lib/planned-sources.ts'
 import { draftOf, NEW_TRIGGER, type TriggerDraft } from '../../../lib/trigger-draft.ts'
 import { faultsOf } from '../../../lib/trigger-faults.ts'
 import { definitionOf, isComplete, writeOf } from '../../../lib/trigger-form.ts'
+import { nameFrom } from '../../../lib/trigger-name.ts'
 import { useKnownFields } from '../../../lib/use-known-fields.ts'
 import { useShownFaults } from '../../../lib/use-shown-faults.ts'
 import { TriggerFields } from '../../../pages/triggers/trigger-fields.tsx'
@@ -36,7 +37,12 @@ export function TriggerForm({ name, spec, typed, isNew, errors, onEdit }: FormPr
     }
   }
   const told = (next: TriggerDraft) =>
-    onEdit({ before: isNew ? {} : specOf(start), after: specOf(next), missing: faultsOf(next) })
+    onEdit({
+      before: isNew ? {} : specOf(start),
+      after: specOf(next),
+      missing: faultsOf(next),
+      propose: (taken) => nameFrom(next, taken),
+    })
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new trigger may be complete as it begins.
   useEffect(() => {
     if (isNew) told(start)

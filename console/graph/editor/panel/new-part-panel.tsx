@@ -25,9 +25,10 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
   const sources = editor.graph.nodes.filter((node) => node.kind === 'source').map((node) => node.name)
   const start = kind === 'trigger' && sources.length === 1 ? { sources } : {}
   const kept = useTyped(`new:${kind}`, kind, start)
-  const { name, edited } = kept
+  const { edited } = kept
   const [isTried, setTried] = useState(false)
-  const part = { kind, name: name.trim() }
+  const proposed = edited?.propose?.(namesOf(kind, actions.taken)) ?? ''
+  const part = { kind, name: kept.name.trim() || proposed }
   const fault = nameRefusal(part, actions.taken)
   return (
     <form
@@ -48,12 +49,13 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
         <DraftRestored of={kept} />
         <TextInput
           label="Name"
-          description="Cannot be changed later in the editor"
-          value={name}
+          description={`${proposed && `Left blank it is ${proposed}. `}Cannot be changed later in the editor`}
+          placeholder={proposed}
+          value={kept.name}
           onChange={(event) => kept.setName(event.currentTarget.value)}
-          error={(isTried || name !== '') && fault}
+          error={(isTried || kept.name !== '') && fault}
           maxLength={64}
-          withAsterisk
+          withAsterisk={proposed === ''}
           data-autofocus
           autoFocus
         />
@@ -86,3 +88,7 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
     </form>
   )
 }
+
+/** @param taken ids of nodes */
+const namesOf = (kind: PartRef['kind'], taken: ReadonlySet<string>): string[] =>
+  [...taken].filter((id) => id.startsWith(`${kind}:`)).map((id) => id.slice(kind.length + 1))
