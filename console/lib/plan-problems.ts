@@ -1,7 +1,7 @@
 /** Problems of a plan, as people read them. */
 
 /** A field by its path, at the start of a sentence: what a call names. */
-const FIELD = /^((?:[a-z]+(?:_[a-z]+)*(?:\[\d+\])?\.)*[a-z]+(?:_[a-z]+)*(?:\[\d+\])?)(?=:? )/
+const FIELD = /^[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*(?=:? )/
 /** A name that somebody gave stays as it is. */
 const NAMED = /^\S+ is (the name of|not among|not known)/
 

@@ -1,9 +1,10 @@
 /** What narrows a list, above it: words to choose, texts to type, and one button that takes all away. The address holds them. */
 import { Button, Group, Select, TextInput } from '@mantine/core'
-import type { FormEvent, ReactNode } from 'react'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { withFilter } from '../lib/run-filters.ts'
-import { useTypedText } from '../lib/use-typed-text.ts'
+import { useStillHere } from '../lib/use-still-here.ts'
 import { WordSelect } from './word-select.tsx'
 import { isRead, type ReadWords, type Words } from './words-read.ts'
 
@@ -90,6 +91,8 @@ export function FilterBar({ filters, values, isNarrowed, keeps = [], before, aft
   )
 }
 
+const PAUSE_MS = 300
+
 function Typed({
   filter: { label, placeholder, width = 160, isWhole = false },
   value,
@@ -99,7 +102,16 @@ function Typed({
   value: string
   onChange: (value: string | null) => void
 }) {
-  const [text, type, settle] = useTypedText(value, (now) => onChange(now.trim() || null))
+  const [text, setText] = useState(value)
+  const isHere = useStillHere()
+  const settle = (now: string) => {
+    if (isHere() && now.trim() !== value) onChange(now.trim() || null)
+  }
+  const pause = useDebouncedCallback(settle, PAUSE_MS)
+  useEffect(() => {
+    setText(value)
+    if (!value) pause.cancel()
+  }, [value, pause])
   return (
     <form
       onSubmit={(event: FormEvent) => {
@@ -113,7 +125,10 @@ function Typed({
         label={label}
         placeholder={placeholder}
         value={text}
-        onChange={({ currentTarget }) => type(currentTarget.value, !isWhole)}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value)
+          if (!isWhole) pause(currentTarget.value)
+        }}
         onBlur={() => settle(text)}
       />
     </form>

@@ -3,18 +3,20 @@
  * answer; and a field that narrows them, which the address holds, once they are more than one sees at a glance.
  */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
 import { Plus, Search } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { count } from '../lib/time.ts'
 import { useFilters } from '../lib/use-filters.ts'
-import { useTypedText } from '../lib/use-typed-text.ts'
+import { useStillHere } from '../lib/use-still-here.ts'
 import { Acts } from './may.tsx'
 
 /** Rows at first, and each time more are asked for. */
 const ROWS = 50
 /** So many are seen at a glance. */
 const FEW = 10
+const PAUSE_MS = 300
 
 /** @param first how many at first. @returns the first rows; and below them how many there are, with what shows more; null: these are all */
 export function useFirstRows<T>(
@@ -51,7 +53,17 @@ export function useNarrowed<T>(
   words: (row: T) => string,
 ): { rows: readonly T[]; field: ReactNode } {
   const [address, setFilter] = useFilters()
-  const [text, type] = useTypedText(address.get('q') ?? '', (now) => setFilter('q', now))
+  const held = address.get('q') ?? ''
+  const [text, setText] = useState(held)
+  const isHere = useStillHere()
+  const hold = useDebouncedCallback((now: string) => {
+    if (isHere()) setFilter('q', now)
+  }, PAUSE_MS)
+  useEffect(() => {
+    setText(held)
+    // As after a click on a link to the page: what was typed just before gives way to it.
+    if (!held) hold.cancel()
+  }, [held, hold])
   if (rows.length <= FEW && !text) return { rows, field: null }
   const wanted = text.toLowerCase().split(/\s+/)
   return {
@@ -62,7 +74,10 @@ export function useNarrowed<T>(
         placeholder={`Filter by ${by}`}
         leftSection={<Search size={15} aria-hidden />}
         value={text}
-        onChange={({ currentTarget }) => type(currentTarget.value)}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value)
+          hold(currentTarget.value)
+        }}
         maw={340}
       />
     ),

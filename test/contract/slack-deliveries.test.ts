@@ -39,7 +39,10 @@ it('a subscribed channel is posted each firing, once', async () => {
   await svc.settled(1)
   expect(slack.posted).toHaveLength(1)
   const [{ channel, text, blocks, all }] = slack.posted as [(typeof slack.posted)[0]]
-  expect([channel, text]).toEqual(['C0ALERTS', 'When an event arrives on app (service=&lt;!channel&gt;), warning'])
+  expect([channel, text]).toEqual([
+    'C0ALERTS',
+    'When an event arrives on app (service=&lt;!channel&gt;), warning',
+  ])
   const { dispatch_id, delivery_id, status, recipient } = await last()
   expect(JSON.stringify(blocks)).toContain(`https://svc.example/firings/${dispatch_id}`)
   expect(JSON.stringify(blocks)).not.toMatch(/<[!@#](?!date)/)

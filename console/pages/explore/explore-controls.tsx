@@ -1,14 +1,14 @@
 /** What of a timeline is shown: its text, time, sources, types and grouping. In a small window all but the time is behind a button. */
 import { Button, Group, MultiSelect, SegmentedControl, Switch, TextInput } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
+import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Search, SlidersHorizontal } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { api, keys } from '../../client.ts'
 import { compareNames } from '../../lib/by-name.ts'
 import { type ExploreState, type Group as Grouping, RANGES, shownSpan } from '../../lib/explore-state.ts'
 import { fromLocalInput, toLocalInput } from '../../lib/time.ts'
-import { useTypedText } from '../../lib/use-typed-text.ts'
+import { useStillHere } from '../../lib/use-still-here.ts'
 import { cutWords, SOURCES_MAX } from './pick-one.tsx'
 import type { Timeline } from './use-timeline.ts'
 
@@ -93,7 +93,15 @@ function Filters({ state, change, timeline }: Asked & { timeline: Timeline }) {
 
 /** Of the entity, or of all events where none is chosen. */
 export function TextSearch({ state, change }: Asked) {
-  const [text, type] = useTypedText(state.text, (now) => change({ text: now }))
+  const [text, setText] = useState(state.text)
+  const isHere = useStillHere()
+  const search = useDebouncedCallback((value: string) => {
+    if (isHere()) change({ text: value })
+  }, 300)
+  useEffect(() => {
+    setText(state.text)
+    if (!state.text) search.cancel()
+  }, [state.text, search])
   return (
     <TextInput
       label="Text"
@@ -102,7 +110,10 @@ export function TextSearch({ state, change }: Asked) {
       placeholder="Text contains"
       leftSection={<Search size={14} aria-hidden />}
       value={text}
-      onChange={(event) => type(event.currentTarget.value)}
+      onChange={(event) => {
+        setText(event.currentTarget.value)
+        search(event.currentTarget.value)
+      }}
     />
   )
 }

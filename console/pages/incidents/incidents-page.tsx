@@ -1,7 +1,8 @@
 /** Incidents: those to be worked, those handled, and all firings; the address holds tab and filters. */
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
 import { Search } from 'lucide-react'
-import { type KeyboardEvent, Suspense } from 'react'
+import { type KeyboardEvent, Suspense, useEffect, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import type { Incident } from '../../../schemas/types.ts'
 import { ACTED_MAX, type IncidentQuery, ikeys, incidents, SELECTED_MAX } from '../../incident-client.ts'
@@ -9,7 +10,7 @@ import { lazyFrom } from '../../lib/chunks.ts'
 import { isOutermost } from '../../lib/escape.ts'
 import { count } from '../../lib/time.ts'
 import { useFilters } from '../../lib/use-filters.ts'
-import { useTypedText } from '../../lib/use-typed-text.ts'
+import { useStillHere } from '../../lib/use-still-here.ts'
 import { instantOf, readSince, timesFor } from '../../lib/work-filters.ts'
 import { IncidentList } from '../../parts/incident-list.tsx'
 import { HANDLED_KEYS, KeysHelp, KeysHint, SELECTION_KEYS } from '../../parts/keys-help.tsx'
@@ -196,7 +197,15 @@ async function readAll(query: Asked): Promise<Incident[]> {
 
 /** The address follows when the typing pauses. */
 function Words({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const [text, type] = useTypedText(value, onChange)
+  const [text, setText] = useState(value)
+  const isHere = useStillHere()
+  const settle = useDebouncedCallback((next: string) => {
+    if (isHere()) onChange(next)
+  }, 300)
+  useEffect(() => {
+    setText(value)
+    if (!value) settle.cancel()
+  }, [value, settle])
   return (
     <TextInput
       size="xs"
@@ -204,7 +213,10 @@ function Words({ value, onChange }: { value: string; onChange: (value: string) =
       placeholder="Headline, trigger, entity or #128"
       leftSection={<Search size={13} aria-hidden />}
       value={text}
-      onChange={(event) => type(event.currentTarget.value)}
+      onChange={(event) => {
+        setText(event.currentTarget.value)
+        settle(event.currentTarget.value)
+      }}
       w={260}
     />
   )
