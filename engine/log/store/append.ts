@@ -466,6 +466,7 @@ export function joinDoubledLabels(db: Database): number {
   }
   const remove = db.prepare('DELETE FROM labels WHERE id = ?')
   db.transaction(() => {
+    for (const table of ['active_keys', 'watched_keys'] as const) joinInKeys(db, table, firstOf)
     for (const second of firstOf.keys()) remove.run(second)
     bumpSegmentsVersion(db)
   }).immediate()
@@ -486,6 +487,25 @@ function segmentsSince(db: Database, labelId: number): number[] {
   )
   const to = segmentOf(number('SELECT max(id) FROM events') ?? 0)
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n)
+}
+
+/** What triggers keep of their keys names the labels of each. */
+function joinInKeys(
+  db: Database,
+  table: 'active_keys' | 'watched_keys',
+  firstOf: ReadonlyMap<number, number>,
+): void {
+  const rows = db
+    .prepare<[], { trigger_id: number; key: string; labels: string }>(
+      `SELECT trigger_id, key, labels FROM ${table}`,
+    )
+    .all()
+  const update = db.prepare(`UPDATE ${table} SET labels = ? WHERE trigger_id = ? AND key = ?`)
+  for (const { trigger_id, key, labels } of rows) {
+    const ids = JSON.parse(labels) as number[]
+    if (ids.some((id) => firstOf.has(id)))
+      update.run(JSON.stringify(ids.map((id) => firstOf.get(id) ?? id)), trigger_id, key)
+  }
 }
 
 function joinInSegment(db: Database, seg: number, firstOf: ReadonlyMap<number, number>): void {

@@ -44,6 +44,13 @@ describe('labels that are stored twice are joined by a start', () => {
       now.append(Array.from({ length: n }, (_, k) => other((from + k) % (KEYED_AT + 500))))
     orders(0, KEYED_AT)
     carts.push(...now.append([cart()]))
+    const second = now.ctx.dictionary.find('service', 'cart')
+    now.store.db
+      .prepare("INSERT INTO active_keys VALUES (1, 'cart', ?, 0, 'fir_1', 0)")
+      .run(JSON.stringify([second]))
+    now.store.db
+      .prepare("INSERT INTO watched_keys VALUES (1, 'cart', ?, 0, 0, 0)")
+      .run(JSON.stringify([second]))
     keep('growing')
     orders(KEYED_AT, SEGMENT_SIZE - KEYED_AT - 10)
     carts.push(...now.append([cart(), cart()]))
@@ -72,6 +79,8 @@ describe('labels that are stored twice are joined by a start', () => {
     expect(found()).toEqual(ofCart[name])
     const ofEntity = before.store.db.prepare('SELECT id FROM events WHERE entity = ? ORDER BY id').pluck()
     expect(ofEntity.all(id)).toEqual(ofCart[name])
+    for (const table of ['active_keys', 'watched_keys'])
+      expect(before.store.db.prepare(`SELECT labels FROM ${table}`).pluck().all()).toEqual([`[${id}]`])
     // What is written from then on has one id too, is sealed, and its keys can be written.
     const more = before.append([
       cart(),
