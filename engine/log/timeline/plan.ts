@@ -53,13 +53,11 @@ export function resolveWindow(request: { window?: string; from?: string; to?: st
   return { from: start, to: to ?? FAR, shownTo, name }
 }
 
-/** A day alone, which begins in UTC. */
-const DAY = /^\d{4}-\d{2}-\d{2}$/
-
-/** Epoch ms of an ISO 8601 time. One without a zone would be another on each machine. @throws SvcError invalid */
+/** Epoch ms of an ISO 8601 time, or a day in UTC. One without a zone would be another on each machine. @throws SvcError invalid */
 export function parseInstant(text: string, field: string): number {
-  const ms = isInstant(text) || DAY.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(ms)) fail('invalid', `${field} must be an ISO 8601 time with time zone`, { field })
+  const ms = isInstant(text) || /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
+  const wanted = 'an ISO 8601 time with time zone, such as 2026-11-20T14:00:00Z'
+  if (Number.isNaN(ms)) fail('invalid', `${field} must be ${wanted}`, { field })
   return ms
 }
 

@@ -63,7 +63,7 @@ describe('a call that cannot be done', () => {
       'a time has no zone',
       'read',
       { from: '2026-11-20T07:00' },
-      'from must be an ISO 8601 time with time zone',
+      'from must be an ISO 8601 time with time zone, such as 2026-11-20T14:00:00Z',
     ],
     [
       'a value is over its bound',
