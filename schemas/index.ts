@@ -259,7 +259,7 @@ function sentence(error: NamedError): string {
     case 'propertyNames':
       return `${at} has a name that is not allowed: ${String(p.propertyName)}`
     case 'format':
-      return `${at} must be ${p.format === 'date-time' ? 'an ISO 8601 time with time zone' : `a ${String(p.format)}`}`
+      return `${at} must be ${p.format === 'date-time' ? 'an ISO 8601 time with time zone, such as 2026-11-20T14:00:00Z' : `a ${String(p.format)}`}`
     case 'minimum':
       return `${at} must be at least ${p.limit}`
     case 'maximum':
