@@ -139,9 +139,11 @@ describe('svc events export', () => {
     onTestFinished(() => void reader.kill())
     let read = ''
     reader.stdout.on('data', (part) => (read += part))
+    // It may end before the command does.
+    const closed = once(reader, 'close')
     const ran = await run('events', 'export', pipe)
     expect([ran.code, lstatSync(pipe).isFIFO(), existsSync(`${pipe}.part`)]).toEqual([0, true, false])
-    await once(reader, 'close')
+    await closed
     expect(read.split('\n')).toHaveLength(5)
     const full = await run('events', 'export', linkTo('/dev/full'))
     expect([full.code, full.err]).toEqual([74, expect.stringContaining('no space left')])
