@@ -14,7 +14,7 @@ import { escapeLine, type Io } from './terminal.ts'
 
 /** The address does not answer as svc does: another program listens there, or a proxy sends its own page. */
 const NOT_OURS = 'the answer is not one of svc'
-/** What a page that is none of svc means by its status, and what to do. */
+/** By status, what an error page of a proxy between the command and the daemon means, and what to do. */
 const PAGES: Readonly<Record<number, string>> = {
   404: `${NOT_OURS}: is the address whole, with the path that a proxy has for svc? It is --svcd, or SVCD_URL`,
   413: `a proxy in front of svc takes no body as large as this one: raise its bound, such as client_max_body_size of nginx`,

@@ -39,7 +39,7 @@ function info(): object {
   }
 }
 
-/** What a client is told that asks so; undefined: it asks nothing that is known. @param url as it came */
+/** Answers the requests that clients of Elasticsearch make before they send. @param url as it came @returns undefined for any other request */
 export function clusterAnswer(url: string): object | undefined {
   const [, , path] = SENT.exec(url) ?? []
   return path === undefined ? undefined : ASKED.find(([of]) => of.test(path))?.[1]
@@ -75,7 +75,7 @@ interface Action {
   refused?: string
 }
 
-/** What is said of one. */
+/** The answer to one action. */
 interface Answered {
   status: number
   [told: string]: unknown

@@ -442,6 +442,8 @@ interface LabelledRow {
   id: number
   ts: number
   ingestedAt: number
+  /** Label id of its entity, if it has one. */
+  entity: number | null
   ids: Uint32Array
 }
 
@@ -511,22 +513,22 @@ function joinInKeys(
 function joinInSegment(db: Database, seg: number, firstOf: ReadonlyMap<number, number>): void {
   const rows = readLabels(db, seg)
   const update = db.prepare('UPDATE events SET labels = ?, entity = ? WHERE id = ?')
-  const entityOf = db.prepare('SELECT entity FROM events WHERE id = ?').pluck()
+  const join = (id: number): number => firstOf.get(id) ?? id
   const changed = rows.filter(({ ids }) => ids.some((id) => firstOf.has(id)))
   for (const row of changed) {
-    row.ids = row.ids.map((id) => firstOf.get(id) ?? id)
-    const entity = entityOf.get(row.id) as number | null
-    update.run(Buffer.from(row.ids.buffer), entity && (firstOf.get(entity) ?? entity), row.id)
+    row.ids = row.ids.map(join)
+    update.run(Buffer.from(row.ids.buffer), row.entity === null ? null : join(row.entity), row.id)
   }
   if (changed.length > 0) writePostingsAnew(db, seg, rows)
 }
 
 function readLabels(db: Database, seg: number): LabelledRow[] {
-  const rows = db
-    .prepare('SELECT id, ts, ingested_at, labels FROM events WHERE id BETWEEN ? AND ? ORDER BY id')
-    .raw()
-    .all(...spanOf(seg)) as [id: number, ts: number, ingestedAt: number, labels: Buffer][]
-  return rows.map(([id, ts, ingestedAt, labels]) => ({ id, ts, ingestedAt, ids: labelIdsOf(labels) }))
+  return db
+    .prepare<unknown[], Omit<LabelledRow, 'ids'> & { labels: Buffer }>(
+      'SELECT id, ts, ingested_at AS ingestedAt, entity, labels FROM events WHERE id BETWEEN ? AND ? ORDER BY id',
+    )
+    .all(...spanOf(seg))
+    .map(({ labels, ...row }) => ({ ...row, ids: labelIdsOf(labels) }))
 }
 
 /** Of a segment that is sealed; the postings of another are dropped alone, since sealing writes them. */
