@@ -270,7 +270,7 @@ base.describe('without a model', () => {
       await goTo(page, `${daemon.url}/projects/${project.id}/setup`)
       const of = (name: string) => page.getByRole('region', { name: `Source ${name}` })
       await expect(of('machines')).toContainText('SVC_SYSLOG_PORT')
-      await expect(of('app-hooks')).toContainText('On GitHub, on the settings page of the app')
+      await expect(of('app-hooks')).toContainText('In the settings of the app on GitHub')
       await expect(of('app-hooks')).not.toContainText('curl')
       await expect(of('till')).toContainText('{"order":"o-17"}')
       await expect(of('metrics')).toContainText('Bearer token: Sent as Authorization: Bearer.')

@@ -8,6 +8,8 @@ import type { Filter } from './types.ts'
 export interface OfAlerts {
   /** Only those that come up. */
   filter: Filter
+  /** Those that are over, and what the events of one alert have in common; absent: sources differ in that. */
+  over?: { filters: Filter[]; equal: string[] }
   /** Label that says how severe an alert is. */
   severity_field: string
   /** Fields that tell the two apart, by whatever a label of the source calls it: what is over has the level info, and its text says it. */
@@ -17,6 +19,7 @@ export interface OfAlerts {
 /** The type of such an event is the name of the alert. */
 const FIRING: OfAlerts = {
   filter: { field: 'status', op: 'eq', value: 'firing' },
+  over: overWhere('status', ['resolved'], 'payload.labels'),
   severity_field: 'severity',
   tells: /(^|\.)(status|state|level|text)$/,
 }
@@ -29,14 +32,34 @@ export const UP: OfAlerts = {
 /** What comes up, by a field that says it better than the level: alerts of little weight have the level info, too. */
 const upWhere = (field: string, value: string): OfAlerts => ({ ...UP, filter: { field, op: 'eq', value } })
 
+/** @param equal what the events of one alert have in common */
+function overWhere(field: string, values: string[], ...equal: string[]): NonNullable<OfAlerts['over']> {
+  const [value] = values
+  const filter: Filter =
+    values.length === 1 ? { field, op: 'eq', value: value! } : { field, op: 'in', value: values }
+  return { filters: [filter], equal }
+}
+
 const OF_CONNECTORS: Readonly<Record<string, OfAlerts>> = { alertmanager: FIRING, prometheus_alerts: FIRING }
 const OF_PRESETS: Readonly<Record<string, OfAlerts>> = {
-  ...{ checkly: UP, collectd: UP, datadog: UP, uptime_kuma: UP },
+  checkly: { ...UP, over: overWhere('status', ['recovered'], 'check') },
+  collectd: { ...UP, over: overWhere('status', ['resolved'], 'event_type', 'host') },
+  datadog: { ...UP, over: overWhere('status', ['Recovered'], 'monitor', 'title', 'host') },
+  uptime_kuma: { ...UP, over: overWhere('status', ['up'], 'monitor') },
   // An incident that somebody has taken has the level warn.
-  better_stack: upWhere('level', 'error'),
-  grafana: upWhere('status', 'firing'),
-  opsgenie: upWhere('event_type', 'alert.Create'),
-  pagerduty: upWhere('event_type', 'incident.triggered'),
+  better_stack: {
+    ...upWhere('level', 'error'),
+    over: overWhere('event_type', ['incident.resolved'], 'payload.data.id'),
+  },
+  grafana: { ...upWhere('status', 'firing'), over: overWhere('status', ['resolved'], 'fingerprint') },
+  opsgenie: {
+    ...upWhere('event_type', 'alert.Create'),
+    over: overWhere('event_type', ['alert.Close', 'alert.Delete'], 'alert'),
+  },
+  pagerduty: {
+    ...upWhere('event_type', 'incident.triggered'),
+    over: overWhere('event_type', ['incident.resolved'], 'incident'),
+  },
 }
 
 /** @returns null: the source is none of alerts, as far as its connector and its preset say */

@@ -1757,6 +1757,38 @@ export interface EventCondition {
    * Items: Label.
    */
   group_by?: string[]
+  /**
+   * Events that say when it is over. A key is resolved when none of its alerts is on; what came within the cooldown and is on when that ends fires then.
+   */
+  resolve?: {
+    /**
+     * An event that passes all of these, instead of the trigger's filters, says that its alert is over.
+     *
+     * @minItems 1
+     * @maxItems 50
+     */
+    filters: Filter[]
+    /**
+     * Fields that the events of one alert have in common; absent: event_type.
+     *
+     * @minItems 1
+     * @maxItems 5
+     *
+     * Items: Field.
+     */
+    equal?: string[]
+  }
+}
+/**
+ * One condition on an event; all filters of a trigger must hold. A missing label or field matches nothing but exists: false.
+ */
+export interface Filter {
+  /** Label; or event_type, source, text, key_value; or payload. and a path into the payload. */
+  field: string
+  /** Operator; in takes a list and ignores case, contains ignores case, regex is RE2 syntax and matches anywhere. */
+  op: 'eq' | 'neq' | 'in' | 'contains' | 'prefix' | 'regex' | 'exists' | 'gt' | 'gte' | 'lt' | 'lte'
+  /** Value to compare with; a list for in; true or false for exists (true when absent). */
+  value?: string | number | boolean | (string | number | boolean)[]
 }
 /** The value of a label or field is another than at the event of the key before. */
 export interface ChangeCondition {
@@ -1808,17 +1840,6 @@ export interface SequenceStep {
    * @maxItems 50
    */
   filters: Filter[]
-}
-/**
- * One condition on an event; all filters of a trigger must hold. A missing label or field matches nothing but exists: false.
- */
-export interface Filter {
-  /** Label; or event_type, source, text, key_value; or payload. and a path into the payload. */
-  field: string
-  /** Operator; in takes a list and ignores case, contains ignores case, regex is RE2 syntax and matches anywhere. */
-  op: 'eq' | 'neq' | 'in' | 'contains' | 'prefix' | 'regex' | 'exists' | 'gt' | 'gte' | 'lt' | 'lte'
-  /** Value to compare with; a list for in; true or false for exists (true when absent). */
-  value?: string | number | boolean | (string | number | boolean)[]
 }
 /** Fires every interval with a summary of the window. */
 export interface ScheduleCondition {
@@ -5232,7 +5253,7 @@ export interface Evaluation {
   /** Trigger. */
   trigger: string
   /**
-   * fired; no_subscriber: fired, without subscribers; folded into a firing that gathers; held back by a limit; dropped: fewer events than min_count; cooldown; active: fired and not resolved yet; below the threshold; filter: one did not hold; no_key: it lacks a label to group by; no_value: it lacks the field that is aggregated; unchanged; waiting: for the rest of a sequence, or for silence; late; paused; error.
+   * fired; no_subscriber: fired, without subscribers; folded into a firing that gathers; held back by a limit; dropped: fewer events than min_count; cooldown; active: fired and not resolved yet; resolved: it says that an alert is over; below the threshold; filter: one did not hold; no_key: it lacks a label to group by; no_value: it lacks the field that is aggregated; unchanged; waiting: for the rest of a sequence, or for silence; late; paused; error.
    */
   reason:
     | 'fired'
@@ -5242,6 +5263,7 @@ export interface Evaluation {
     | 'dropped'
     | 'cooldown'
     | 'active'
+    | 'resolved'
     | 'below'
     | 'filter'
     | 'no_key'
@@ -6622,6 +6644,25 @@ export interface IncidentDetail {
     text: string
     /** Its time. */
     at: string
+  }[]
+  /**
+   * Until it is handled, its alerts, where events say when they are over (resolve of its trigger): those that are on first, newest first, at most 50.
+   */
+  alerts: {
+    /** Event type, such as the name of the alert. */
+    event_type: string
+    /** The event that said that it is on. */
+    id: string
+    /** Its source. */
+    source: string
+    /** Its text on one line without FIRING: at its beginning, cut to 300 characters. */
+    text: string
+    /** When the first event of it was stored. */
+    began_at: string
+    /** When the event that ended it was stored; null: it is on. */
+    over_at: string | null
+    /** Whether a firing told of it; false: it came within the cooldown, and fires when that ends. */
+    told: boolean
   }[]
   /** Agents that its trigger wakes. */
   wakes: {
@@ -14303,7 +14344,7 @@ export interface WhyRecord {
   /** Trigger. */
   trigger: string
   /**
-   * fired; no_subscriber: fired, without subscribers; folded into a firing that gathers; held back by a limit; dropped: fewer events than min_count; cooldown; active: fired and not resolved yet; below the threshold; filter: one did not hold; no_key: it lacks a label to group by; no_value: it lacks the field that is aggregated; unchanged; waiting: for the rest of a sequence, or for silence; late; paused; error.
+   * fired; no_subscriber: fired, without subscribers; folded into a firing that gathers; held back by a limit; dropped: fewer events than min_count; cooldown; active: fired and not resolved yet; resolved: it says that an alert is over; below the threshold; filter: one did not hold; no_key: it lacks a label to group by; no_value: it lacks the field that is aggregated; unchanged; waiting: for the rest of a sequence, or for silence; late; paused; error.
    */
   reason:
     | 'fired'
@@ -14313,6 +14354,7 @@ export interface WhyRecord {
     | 'dropped'
     | 'cooldown'
     | 'active'
+    | 'resolved'
     | 'below'
     | 'filter'
     | 'no_key'

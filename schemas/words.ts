@@ -44,13 +44,14 @@ export function sentenceOf(trigger: Told): string {
   if (isSchedule(condition)) return `${whenScheduled(condition)}, with a summary of ${of}`
   const where = filters?.length ? ` where ${filters.map(filterWords).join(' and ')}` : ''
   // After the filters: between them it reads as if they said when it is over.
-  const rearm = 'resolve' in condition && condition.resolve ? ', and not again until it is over' : ''
+  const again = 'event' in condition ? '' : 'and not again '
+  const rearm = 'resolve' in condition && condition.resolve ? `, ${again}until it is over` : ''
   return `When ${conditionWords(condition, of)}${where}${rearm}`
 }
 
 const TITLE_MAX = 200
 /** Alerts begin their text with their state, which an incident says by itself. */
-const STATE = /^(?:FIRING:|\[FIRING(?::\d+)?\])\s*/
+export const STATE = /^(?:FIRING:|\[FIRING(?::\d+)?\])\s*/
 
 /** Payloads of sources without a template for their text, which nobody reads in a line. */
 const JSON_TEXT = /^[[{]\s*["{[]/

@@ -23,6 +23,7 @@ const REASONS: Record<WhyRecord['reason'], string> = {
   dropped: 'a burst of too few events',
   cooldown: 'in its cooldown',
   active: 'fired and not over yet',
+  resolved: 'over',
   below: 'below the threshold',
   filter: 'a filter did not hold',
   no_key: 'no label to group by',

@@ -51,6 +51,7 @@ export const REASON_WORDS: Record<WhyRecord['reason'], string> = {
   dropped: 'too few for a burst',
   cooldown: 'in its cooldown',
   active: 'not over yet',
+  resolved: 'over',
   below: 'threshold not met',
   filter: 'filter did not hold',
   no_key: 'entity or label missing',

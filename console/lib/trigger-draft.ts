@@ -32,6 +32,10 @@ export interface TriggerDraft {
   resolve: 'no' | 'over' | 'when'
   resolve_op: string
   resolve_number: string
+  /** Of any event: which say that it is over; none: nothing does. */
+  over_filters: FilterRow[]
+  /** What the events of one alert have in common; none: the default. */
+  over_equal: string[]
   absent_for: string
   change_of: string
   from: string
@@ -86,6 +90,8 @@ export const NEW_TRIGGER: TriggerDraft = {
   resolve: 'no',
   resolve_op: '<=',
   resolve_number: '1',
+  over_filters: [],
+  over_equal: [],
   absent_for: '15m',
   change_of: '',
   from: '',
@@ -145,15 +151,17 @@ type Unit = keyof typeof UNITS
 
 /** What people write for a unit; a week is seven days. */
 const UNIT_WORDS: Readonly<Record<string, { unit: Unit; times: number }>> = {
-  ...named('s', 1, 's sec secs second seconds'),
-  ...named('m', 1, 'm min mins minute minutes'),
-  ...named('h', 1, 'h hr hrs hour hours'),
-  ...named('d', 1, 'd day days'),
-  ...named('d', 7, 'w wk wks week weeks'),
+  ...named('s', 1, 's sec second'),
+  ...named('m', 1, 'm min minute'),
+  ...named('h', 1, 'h hr hour'),
+  ...named('d', 1, 'd day'),
+  ...named('d', 7, 'w wk week'),
 }
 
 function named(unit: Unit, times: number, words: string) {
-  return Object.fromEntries(words.split(' ').map((word) => [word, { unit, times }]))
+  return Object.fromEntries(
+    words.split(' ').flatMap((word) => [word, `${word}s`].map((one) => [one, { unit, times }])),
+  )
 }
 
 /**
@@ -215,7 +223,10 @@ export const stormDraft = (storm: Trigger['storm']) => ({
 /** What the form shows of a condition. */
 export function conditionDraft(condition: Condition): Partial<TriggerDraft> {
   const group_by = 'group_by' in condition ? (condition.group_by ?? []) : []
-  if ('event' in condition) return { kind: 'event', group_by }
+  if ('event' in condition) {
+    const { filters = [], equal = [] } = condition.resolve ?? {}
+    return { kind: 'event', group_by, over_filters: filters.map(rowOf), over_equal: equal }
+  }
   if ('absent_for' in condition) return { kind: 'silence', group_by, absent_for: condition.absent_for }
   if ('change_of' in condition) {
     const { change_of, from = '', to = '' } = condition

@@ -3,7 +3,6 @@ import type { FieldErrors } from './field-errors.ts'
 import { countsEvents, isDuration, type TriggerDraft } from './trigger-draft.ts'
 
 const DURATION = 'A duration, for example 30s, 5m, 1h or 2d'
-const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
 /** @returns sentences by the path of their field, in the order of the form; none: it can be saved */
 export function faultsOf(draft: TriggerDraft): FieldErrors {
@@ -31,13 +30,6 @@ export function faultsOf(draft: TriggerDraft): FieldErrors {
   return found
 }
 
-/** @param name as typed, or as made from the sentence */
-export function nameFault(name: string): string | undefined {
-  if (name === '') return 'A name is needed'
-  if (NAME.test(name)) return undefined
-  return 'Letters, digits, dots, dashes or underscores, beginning with a letter or digit; 64 at most'
-}
-
 /** A row that says nothing at all is left out, and no fault. */
 const isBlank = ({ field, value, values }: TriggerDraft['filters'][number]): boolean =>
   field === '' && value === '' && values.length === 0
@@ -54,6 +46,12 @@ function conditionFaults(
     need('condition.window', isDuration(draft.window), DURATION)
     need('condition.resolve', draft.resolve !== 'when' || draft.resolve_number !== '', 'A number is needed')
   }
+  if (kind === 'event')
+    need(
+      'condition.resolve',
+      draft.over_equal.length === 0 || !draft.over_filters.every(isBlank),
+      'Say which event ends it',
+    )
   if (kind === 'silence') need('condition.absent_for', isDuration(draft.absent_for), DURATION)
   if (kind === 'change') need('condition.change_of', draft.change_of.trim() !== '', 'Choose a label or field')
   if (kind === 'sequence') {

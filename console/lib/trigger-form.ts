@@ -1,6 +1,7 @@
 /** What is typed as a trigger: what is evaluated, and what is stored; what the form does not show is kept. */
 import type {
   Condition,
+  EventCondition,
   Filter,
   Storm,
   Trigger,
@@ -99,7 +100,7 @@ function conditionOf(draft: TriggerDraft, kept?: Condition): Condition {
   const group = draft.group_by.length ? { group_by: draft.group_by } : {}
   switch (draft.kind) {
     case 'event':
-      return { event: 'any', ...group }
+      return { event: 'any', ...group, ...overOf(draft) }
     case 'silence':
       return { absent_for: draft.absent_for.trim(), ...group }
     case 'change': {
@@ -130,6 +131,18 @@ function conditionOf(draft: TriggerDraft, kept?: Condition): Condition {
 const unitOf = ({ aggregate, unit }: TriggerDraft): string => (aggregate === 'rate' ? `/${unit}` : '')
 
 export const predicateOf = (draft: TriggerDraft): string => `${draft.op} ${draft.number}${unitOf(draft)}`
+
+function overOf({ over_filters, over_equal }: TriggerDraft): Pick<EventCondition, 'resolve'> {
+  const filters = filtersOf(over_filters)
+  return filters.length === 0
+    ? {}
+    : {
+        resolve: {
+          filters: filters as [Filter, ...Filter[]],
+          ...(over_equal.length ? { equal: over_equal } : {}),
+        },
+      }
+}
 
 function resolveOf(draft: TriggerDraft): { resolve?: true | string } {
   if (draft.resolve === 'no') return {}

@@ -27,6 +27,8 @@ const OF_EVENTS: readonly Option[] = [
 /** Those that this kind of trigger has. */
 export function optionsOf({ kind }: Pick<TriggerDraft, 'kind'>): Option[] {
   if (kind === 'schedule') return [...OF_ALL, { fields: ['cooldown'], paths: ['cooldown'] }]
+  if (kind === 'event')
+    return [...OF_ALL, ...OF_EVENTS, { fields: ['over_filters', 'over_equal'], paths: ['condition.resolve'] }]
   if (kind !== 'threshold') return [...OF_ALL, ...OF_EVENTS]
   return [...OF_ALL, ...OF_EVENTS, { fields: ['resolve'], paths: ['condition.resolve'] }]
 }

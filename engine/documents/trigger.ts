@@ -137,6 +137,10 @@ function normaliseCondition(condition: Condition): Condition {
       })
     })
   }
+  if ('event' in condition)
+    condition.resolve?.filters.forEach((filter, i) => {
+      checkFilter(filter, `condition.resolve.filters[${i}]`)
+    })
   return 'aggregate' in condition ? normaliseAggregate(condition) : condition
 }
 

@@ -9,6 +9,7 @@ import type {
   Source,
   TriggerSpec,
 } from '../../schemas/types.ts'
+import { STATE } from '../../schemas/words.ts'
 import { handledIncidentQueries, presentMark, storedClaims } from '../agents/finding-queries.ts'
 import type { MarkRow } from '../agents/runs/queries.ts'
 import type { Row } from '../calls.ts'
@@ -22,10 +23,11 @@ import { firstPositions } from '../log/store/scan.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { parseInstant } from '../log/timeline/plan.ts'
 import { presentRow } from '../log/timeline/present.ts'
-import { DAY_MS, iso, parseDuration, rankOf, severityOfRank } from '../model/units.ts'
+import { DAY_MS, iso, isoOrNull, parseDuration, rankOf, severityOfRank } from '../model/units.ts'
 import { deliveriesOfIncident, presentDelivery } from '../outbox/rows.ts'
 import { matcherOf } from '../triggers/core/index.ts'
 import { type FiringRow, presentFiring, requireNamed, seenOf } from '../triggers/queries.ts'
+import type { AlertRow } from '../triggers/types.ts'
 import { type HomeOfIncidents, homeOf } from './home.ts'
 import { handledOf, oneLine, parseIncidentId, presentActivity, presentIncidents } from './present.ts'
 import { type ActivityRow, countsOf, type IncidentRow, idOf, incidentQueries } from './steps.ts'
@@ -156,6 +158,7 @@ function incidentDetail(ctx: ReadContext, id: string, own: string | null, at: nu
     finding: findingOf(db, shown!),
     history: historyOf(db, row.id, own),
     also: alsoOf(ctx, row, own, at),
+    alerts: alertsOf(ctx, row, own, at),
     wakes: wakesOf(db, row.trigger_name, own),
     activity: activityOf(db, row.id),
     firings_total: row.firings,
@@ -241,8 +244,8 @@ function alsoOf(ctx: ReadContext, row: IncidentRow, own: string | null, at: numb
     .get(row.id)
   if (!first || first.event_id === null || row.label === null || row.value_text === null) return []
   const spec = JSON.parse(first.spec) as TriggerSpec
-  // Of many events each counts, and a burst holds all that come.
-  if (!('event' in spec.condition) || spec.storm) return []
+  // Of many events each counts, a burst holds all that come, and alerts of which the end is told are told, too.
+  if (!('event' in spec.condition) || spec.condition.resolve || spec.storm) return []
   const entity = dictionary.find(row.label, row.value_text)
   if (entity === undefined) return []
   const query = {
@@ -285,6 +288,42 @@ function alsoOf(ctx: ReadContext, row: IncidentRow, own: string | null, at: numb
   }
   return [...found.values()].slice(0, ALSO_MAX)
 }
+
+const ALERTS_MAX = 50
+
+/** Alerts of an incident, of a trigger whose events say when they are over. @param own as of alsoOf */
+function alertsOf(
+  ctx: ReadContext,
+  row: IncidentRow,
+  own: string | null,
+  at: number,
+): IncidentDetail['alerts'] {
+  if (row.handled_at !== null) return []
+  const found = ctx.db
+    .prepare<[number, string, number], AlertRow & { over_at: number | null }>(
+      `SELECT * FROM active_alerts WHERE trigger_id = ? AND key = ? ORDER BY over_at IS NOT NULL, since DESC, event_id DESC LIMIT ?`,
+    )
+    .all(row.trigger_id, row.key, ALERTS_MAX)
+  const ids = found.map(({ event_id }) => event_id).sort((a, b) => a - b)
+  const rows = new Map(ctx.rows.read(ids, false).map((stored) => [stored.id, stored]))
+  return found.flatMap(({ event_id, since, over_at, told }) => {
+    const stored = rows.get(event_id)
+    if (!stored || (own !== null && !usesSource(ctx, stored.source_id, own))) return []
+    const { id, source, event_type, text } = presentRow(stored, ctx.dictionary, ctx.names, at)
+    return {
+      ...{ event_type, id, source, text: oneLine(text).replace(STATE, ''), began_at: iso(since) },
+      ...{ over_at: isoOrNull(over_at), told: told === 1 },
+    }
+  })
+}
+
+const usesSource = ({ db, names }: ReadContext, source: number, project: string): boolean =>
+  db
+    .prepare<[string, string], number>(
+      "SELECT 1 FROM project_uses WHERE project = ? AND kind = 'source' AND name = ?",
+    )
+    .pluck()
+    .get(project, names.get(source)?.name ?? '') !== undefined
 
 /** A component of the key of an event. */
 function partOf({ event_type, source, entity, labels }: Row, name: string): string | number | undefined {

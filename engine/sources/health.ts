@@ -267,7 +267,8 @@ export function resolvedFaultOf(
 ): string | null {
   const isOfEach =
     'event' in condition || ('aggregate' in condition && /^(count|rate)$/.test(condition.aggregate))
-  if (!isOfEach) return null
+  // What says that an alert is over trips nothing.
+  if (!isOfEach || ('event' in condition && condition.resolve)) return null
   const of = sources.flatMap((source) => {
     const { connector, config } = sourceOf(source)
     const alerts = ofAlerts(connector, config)
@@ -414,6 +415,11 @@ export function needsOfTrigger({ sources, filters = [], key_field: key, conditio
   if ('sequence' in condition)
     for (const [i, step] of condition.sequence.entries())
       named.push(...ofFilters(step.filters, `condition.sequence[${i}].filters`))
+  if ('event' in condition && condition.resolve) {
+    const { filters: ends, equal = [] } = condition.resolve
+    named.push(...ofFilters(ends, 'condition.resolve.filters'))
+    named.push(...equal.map((label, i): Named => [`condition.resolve.equal[${i}]`, label]))
+  }
   const steps = 'sequence' in condition ? condition.sequence : []
   const isAsked = [...filters, ...steps.flatMap((step) => step.filters)].some(
     (filter) => filter.field === SOURCE && namesOne(filter.value, sources),

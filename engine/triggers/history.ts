@@ -8,7 +8,7 @@ import type { ReadContext } from '../log/timeline/context.ts'
 import { unpackIds } from '../model/ids.ts'
 import { rankOf } from '../model/units.ts'
 import { seenOf, type TriggerQueries } from './queries.ts'
-import type { History, HistoryQuery, Ledger, NoteFilter, Verdict } from './types.ts'
+import type { AlertRow, History, HistoryQuery, KeyAlert, Ledger, NoteFilter, Verdict } from './types.ts'
 
 /** Rows materialised at a time. */
 const PAGE = 2_000
@@ -153,6 +153,8 @@ export function createLedger(queries: TriggerQueries): Ledger {
         since,
         lead,
       })),
+    alerts: (triggerId) => queries.alerts.all(triggerId).map(keyAlertOf),
+    handledAt: (triggerId, key) => queries.lastHandled.get(triggerId, key) ?? null,
     watched: (triggerId) =>
       queries.watched.all(triggerId).map(({ key, labels, last_id, last_at }) => ({
         key,
@@ -163,6 +165,11 @@ export function createLedger(queries: TriggerQueries): Ledger {
       })),
   }
 }
+
+const keyAlertOf = ({ key, labels, alert, event_id, ts, since, rank, told }: AlertRow): KeyAlert => ({
+  ...{ key, labels: JSON.parse(labels) as number[], alert },
+  ...{ eventId: event_id, ts, since, rank, isTold: told === 1 },
+})
 
 /**
  * The ledger as it was when an event was judged: only cooldowns and limits are kept that far back.
@@ -176,6 +183,8 @@ export function ledgerAsOf(queries: TriggerQueries, at: number, eventId: number)
     firedSince: (triggerId, after) => queries.firedSince.all(triggerId, after).filter((fired) => fired < at),
     open: () => null,
     active: () => [],
+    alerts: () => [],
+    handledAt: () => null,
     watched: () => [],
   }
 }

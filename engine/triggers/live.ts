@@ -251,6 +251,13 @@ export class LiveTriggers {
       case 'resolve':
         this.resolve(definition, decision)
         return
+      case 'alert':
+        this.saveAlert(decision)
+        return
+      case 'over':
+        if (decision.alert === null) this.queries.dropAlerts.run(decision.triggerId, decision.key)
+        else this.queries.overAlert.run(decision.at, decision.triggerId, decision.key, decision.alert)
+        return
       case 'shift':
         this.queries.shiftActive.run(decision.at, decision.lead, decision.triggerId, decision.key)
         return
@@ -275,6 +282,14 @@ export class LiveTriggers {
     this.watched.clear()
   }
 
+  private saveAlert({ triggerId, alert: one }: Extract<Decision, { do: 'alert' }>): void {
+    const { key, labels, alert, eventId, ts, since, rank, isTold } = one
+    this.queries.saveAlert.run({
+      ...{ trigger_id: triggerId, key, alert, labels: JSON.stringify(labels) },
+      ...{ event_id: eventId, ts, since, rank, told: isTold ? 1 : 0 },
+    })
+  }
+
   private activate(
     triggerId: number,
     crossing: { key: string; labels: readonly number[]; at: number },
@@ -296,6 +311,7 @@ export class LiveTriggers {
     const { key, at, value, reason, eventIds } = over
     const resolves = this.queries.activeKey.get(definition.id, key)
     this.queries.dropActive.run(definition.id, key)
+    this.queries.dropAlerts.run(definition.id, key)
     if (resolves === undefined) return
     const began = this.queries.byDispatch.get(resolves)
     const entity =

@@ -20,7 +20,7 @@ import { requireProject } from '../log/timeline/context.ts'
 import { eventId } from '../log/timeline/present.ts'
 import { unpackIds } from '../model/ids.ts'
 import { iso, isoOrNull } from '../model/units.ts'
-import type { Seen, TriggerDefinition, Verdict } from './types.ts'
+import type { AlertRow, Seen, TriggerDefinition, Verdict } from './types.ts'
 
 export interface FiringRow {
   id: number
@@ -229,6 +229,22 @@ function memory(db: Database) {
       'UPDATE active_keys SET since = ?, lead = ? WHERE trigger_id = ? AND key = ?',
     ),
     dropActive: db.prepare<[number, string]>('DELETE FROM active_keys WHERE trigger_id = ? AND key = ?'),
+    alerts: db.prepare<[number], AlertRow>(
+      'SELECT * FROM active_alerts WHERE trigger_id = ? AND over_at IS NULL ORDER BY key, since, event_id',
+    ),
+    saveAlert: db.prepare<AlertRow & { trigger_id: number }>(
+      `INSERT OR REPLACE INTO active_alerts (trigger_id, key, alert, labels, event_id, ts, since, rank, told)
+       VALUES (@trigger_id, @key, @alert, @labels, @event_id, @ts, @since, @rank, @told)`,
+    ),
+    overAlert: db.prepare<[number, number, string, string]>(
+      'UPDATE active_alerts SET over_at = ? WHERE trigger_id = ? AND key = ? AND alert = ?',
+    ),
+    dropAlerts: db.prepare<[number, string]>('DELETE FROM active_alerts WHERE trigger_id = ? AND key = ?'),
+    lastHandled: db
+      .prepare<[number, string], number | null>(
+        'SELECT handled_at FROM incidents WHERE trigger_id = ? AND key = ? ORDER BY id DESC LIMIT 1',
+      )
+      .pluck(),
     watched: db.prepare<[number], { key: string; labels: string; last_id: number; last_at: number }>(
       'SELECT key, labels, last_id, last_at FROM watched_keys WHERE trigger_id = ?',
     ),
@@ -252,6 +268,7 @@ function memory(db: Database) {
       .pluck(),
     forget: [
       db.prepare<[number]>('DELETE FROM active_keys WHERE trigger_id = ?'),
+      db.prepare<[number]>('DELETE FROM active_alerts WHERE trigger_id = ?'),
       db.prepare<[number]>('DELETE FROM watched_keys WHERE trigger_id = ?'),
       db.prepare<[number]>('DELETE FROM key_bases WHERE trigger_id = ?'),
     ],
@@ -544,15 +561,10 @@ export interface EvaluationRow {
 
 export function presentEvaluation(row: EvaluationRow): Evaluation {
   const detail = JSON.parse(row.detail) as Omit<Verdict, 'triggerId' | 'eventId' | 'at' | 'reason'>
-  const verdict = {
-    ...detail,
-    triggerId: row.trigger_id,
-    eventId: row.event_id,
-    at: row.at,
-    reason: row.reason,
-  }
+  const { trigger_id: triggerId, event_id: id, at, reason } = row
+  const verdict = { ...detail, triggerId, eventId: id, at, reason }
   return {
-    event_id: row.event_id === null ? null : eventId(row.event_id),
+    event_id: id === null ? null : eventId(id),
     ...presentVerdict(row.trigger_name, verdict, row.dispatch_id, false),
   }
 }

@@ -441,6 +441,7 @@ const ORDER: WhyRecord['reason'][] = [
   'error',
   'cooldown',
   'active',
+  'resolved',
   'waiting',
   'below',
   'unchanged',
@@ -517,7 +518,7 @@ function workedOut(ctx: ReadContext, definition: TriggerDefinition, event: Seen)
   })
   const about = { trigger: definition.id, key: verdict.key ?? '', at: event.ingestedAt, event: event.id }
   const isMet = verdict.reason === 'fired' || verdict.reason === 'cooldown'
-  if (isMet && 'resolve' in definition.spec.condition && queries.lastedThen.get(about) === 1) {
+  if (isMet && 'aggregate' in definition.spec.condition && queries.lastedThen.get(about) === 1) {
     const met = verdict.text.replace(/^fired: |; but it fired at .*$/g, '')
     const active = { ...verdict, reason: 'active' as const, text: activeText(met), until: null }
     return presentVerdict(definition.name, active, null, true)

@@ -110,8 +110,31 @@ export interface Ledger {
   open(triggerId: number): OpenBurst | null
   /** Keys that fired and have not resolved, of a trigger with `resolve`. */
   active(triggerId: number): ActiveKey[]
+  /** Alerts that are not over, of a trigger whose events say when they are. */
+  alerts(triggerId: number): KeyAlert[]
+  /** When the last incident of a key was handled; null: it is not, or there is none. */
+  handledAt(triggerId: number, key: string): number | null
   /** Keys that are watched for silence. */
   watched(triggerId: number): WatchedKey[]
+}
+
+/** One alert of a key, from the event that said that it is on until one says that it is over. */
+export interface KeyAlert {
+  key: string
+  /** Label ids of the key. */
+  labels: readonly number[]
+  /** What its events have in common (`resolve.equal`), as JSON. */
+  alert: string
+  /** The newest event of it. */
+  eventId: number
+  /** Event time of that, epoch ms. */
+  ts: number
+  /** When the first of it was stored, epoch ms. */
+  since: number
+  /** How severe it is by `severity_field`, 3 being critical; null: the trigger has none. */
+  rank: number | null
+  /** Whether a firing told of it. */
+  isTold: boolean
 }
 
 export interface OpenBurst {
@@ -146,6 +169,14 @@ export interface WatchedKey {
   lastAt: number
   /** It has fallen silent: it is watched no more until it is heard again. */
   isSilent: boolean
+}
+
+/** The same as its row. */
+export interface AlertRow extends Omit<KeyAlert, 'labels' | 'eventId' | 'isTold'> {
+  /** JSON list of label ids. */
+  labels: string
+  event_id: number
+  told: 0 | 1
 }
 
 /** Why something fires: a condition that was met, by one key. */
@@ -208,6 +239,10 @@ export type Decision =
       reason: string
       eventIds: number[]
     }
+  /** An alert is on. */
+  | { do: 'alert'; triggerId: number; alert: KeyAlert }
+  /** An alert is over, and others of its key are not; null: all of a key of which nothing was told. */
+  | { do: 'over'; triggerId: number; key: string; alert: string | null; at: number }
   /** Whether a key is over is seen in the window that ends so far ahead of now, ms. */
   | { do: 'shift'; triggerId: number; key: string; at: number; lead: number }
   /** A key is watched for silence from this event on; `isNew` when it was not, or was silent. */

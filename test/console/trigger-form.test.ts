@@ -108,11 +108,27 @@ describe('the form of a trigger', () => {
     expect(lacks(draft, alerts)).toBe(true)
     const taken = { ...draft, ...alertFields(draft, alerts) }
     expect(writeOf(taken)).toMatchObject({
-      condition: { event: 'any' },
+      condition: {
+        event: 'any',
+        resolve: {
+          filters: [{ field: 'status', op: 'eq', value: 'resolved' }],
+          equal: ['payload.labels'],
+        },
+      },
       filters: [{ field: 'status', op: 'eq', value: 'firing' }],
       severity_field: 'severity',
     })
     expect(lacks(taken, alerts)).toBe(false)
+    const stored = { ...writeOf(taken), sources: taken.sources } as never
+    expect(writeOf(draftOf(stored)).condition).toEqual(writeOf(taken).condition)
+    // One that was made before: nothing ends its incidents.
+    const endless = { ...taken, over_filters: [], over_equal: [] }
+    expect(lacks(endless, alerts)).toBe(true)
+    expect(alertFields(endless, alerts)).toEqual({
+      over_filters: taken.over_filters,
+      over_equal: taken.over_equal,
+    })
+    expect(alertsOf(['am', 'grafana'], known)).toBeNull()
     const chosen = { ...draft, number: '3', severity: 'info' as const }
     expect(alertFields(chosen, alerts)).toEqual({ filters: taken.filters })
     const ofPreset = alertsOf(['grafana'], known)!

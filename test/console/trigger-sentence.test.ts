@@ -7,9 +7,10 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { nameFault } from '../../console/lib/name-fault.ts'
 import { isAddress } from '../../console/lib/subscriptions.ts'
 import { draftOf, NEW_TRIGGER, type TriggerDraft } from '../../console/lib/trigger-draft.ts'
-import { faultsOf, nameFault } from '../../console/lib/trigger-faults.ts'
+import { faultsOf } from '../../console/lib/trigger-faults.ts'
 import { isComplete, notifyOf, writeOf } from '../../console/lib/trigger-form.ts'
 import { nameFrom } from '../../console/lib/trigger-name.ts'
 import { changedOptions, optionsOf } from '../../console/lib/trigger-options.ts'
@@ -50,6 +51,14 @@ const EDITS: Record<string, [typed: Partial<TriggerDraft>, written: unknown]> = 
   'aggregate-condition.resolve': [{ resolve: 'when', resolve_op: '<', resolve_number: '2' }, '< 2'],
   'event-condition.event': [{ kind: 'event' }, 'any'],
   'event-condition.group_by': [{ kind: 'event', group_by: ['a', 'b'] }, ['a', 'b']],
+  'event-condition.resolve': [
+    {
+      kind: 'event',
+      over_filters: [{ field: 'a', op: 'eq', value: 'b', values: [] }],
+      over_equal: ['payload.id'],
+    },
+    { filters: [{ field: 'a', op: 'eq', value: 'b' }], equal: ['payload.id'] },
+  ],
   'absence-condition.absent_for': [{ kind: 'silence', absent_for: '9m' }, '9m'],
   'absence-condition.group_by': [{ kind: 'silence', group_by: ['a'] }, ['a']],
   'change-condition.change_of': [{ kind: 'change', change_of: 'role' }, 'role'],

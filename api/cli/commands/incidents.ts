@@ -110,7 +110,7 @@ function stateWords({ state, acknowledged, snoozed, handled, assignee }: Omit<In
 function show(io: Io, incident: IncidentDetail): void {
   const { id, severity, headline, sentence, trigger, key, entity, opened_at, last_fired_at, firings_total } =
     incident
-  const { claims, result, run, activity, history, event, also, wakes } = incident
+  const { claims, result, run, activity, history, event, also, alerts, wakes } = incident
   io.out(`${paint(io, 'bold', escapeLine(headline))}\n`)
   const facts: [string, string | null | undefined][] = [
     ['incident', `${id}, ${severity}, ${stateWords(incident)}`],
@@ -126,6 +126,10 @@ function show(io: Io, incident: IncidentDetail): void {
     ...also.map(({ event_type, events, id, text }): [string, string] => [
       'also',
       `${id}: ${text || event_type}${events > 1 ? ` and ${events - 1} more of ${event_type}` : ''}`,
+    ]),
+    ...alerts.map(({ id, text, event_type, over_at }): [string, string] => [
+      'alert',
+      `${over_at === null ? 'on' : `over ${over_at}`}, ${id}: ${text || event_type}`,
     ]),
     ['agents', result || run ? null : agentWords(wakes)],
     ['verdict', result?.verdict && `${result.verdict}, by ${result.chain.join(' > ')}`],

@@ -204,7 +204,7 @@ function stepText({ at, by, action, how, text }: ToolGetIncidentResult['activity
   return `${at} ${action} by ${by}${more ? ` (${more})` : ''}`
 }
 
-function wholeText(content: ToolGetIncidentResult, { claims, also, wakes }: IncidentDetail): string {
+function wholeText(content: ToolGetIncidentResult, { claims, also, alerts, wakes }: IncidentDetail): string {
   const { event_ids: ids, run, note, cut, findings, activity, previous } = content
   const { activity_left_out: leftOut } = content
   const events = ids.slice(0, IDS_SHOWN).join(', ') + (ids.length > IDS_SHOWN ? ' …' : '')
@@ -214,6 +214,10 @@ function wholeText(content: ToolGetIncidentResult, { claims, also, wakes }: Inci
     ...also.map(
       ({ event_type, events: n, id, text }) =>
         `also, within the cooldown: ${escapeLine(text || event_type)} (${id})${n > 1 ? ` and ${n - 1} more of ${escapeLine(event_type)}` : ''}`,
+    ),
+    ...alerts.map(
+      ({ event_type, id, text, over_at }) =>
+        `alert, ${over_at === null ? 'on' : `over since ${over_at}`}: ${escapeLine(text || event_type)} (${id})`,
     ),
     ...(run || content.finding_id
       ? []

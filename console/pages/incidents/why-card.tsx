@@ -69,7 +69,9 @@ export function WhyCard({
       ) : (
         <div style={{ padding: '0 14px 10px', fontSize: 13.5, overflowWrap: 'anywhere' }}>{sentence}.</div>
       )}
-      <Suspense>{incident.also.length > 0 && <AlsoList incident={incident} />}</Suspense>
+      <Suspense>
+        {incident.also.length + incident.alerts.length > 0 && <AlsoList incident={incident} />}
+      </Suspense>
     </section>
   )
 }

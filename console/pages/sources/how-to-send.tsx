@@ -68,9 +68,9 @@ function Ways({ written, source, at, isFirst }: WaysProps) {
         <>
           <Snippets snippets={written.signedSnippets(at)} />
           <Text size="sm">
-            On GitHub, on the settings page of the app, set this address as webhook URL with the content type
-            application/json, and the webhook secret that is stored here. Choose its events under Permissions
-            &amp; events. The ping that GitHub sends then is the first event.
+            In the settings of the app on GitHub, enter this address as webhook URL, with the content type
+            application/json and the webhook secret stored here. Choose events under Permissions &amp; events.
+            The ping of GitHub is the first event.
           </Text>
         </>
       )

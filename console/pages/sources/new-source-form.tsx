@@ -11,10 +11,10 @@ import { EMPTY_WEBHOOK, plainSource, type SourceDraft, toConfig, withOwn } from 
 import { SourceForm } from '../../forms/source-form.tsx'
 import { fieldErrors } from '../../lib/field-errors.ts'
 import { isMapped } from '../../lib/mapping.ts'
+import { NAME_RULE, nameFault } from '../../lib/name-fault.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
-import { NAME_RULE, nameFault } from './name-fault.ts'
 import { nameOfPreset, PresetChoice, PresetSetup } from './preset-choice.tsx'
 import { TestOutcome } from './test-outcome.tsx'
 

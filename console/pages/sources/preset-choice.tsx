@@ -106,7 +106,7 @@ export function PresetSetup({ name, onDrop }: { name: unknown; onDrop?: () => vo
         <Text size="sm">
           <b>Secret:</b>{' '}
           {signature
-            ? `${signature.where} It goes into Signing secret; how it is checked is known.`
+            ? `${signature.where} It goes into Signing secret.`
             : 'The sender signs nothing: it sends the ingest key.'}
         </Text>
         <Group gap={6}>

@@ -17,6 +17,7 @@ import {
 import { lazyFrom } from '../../lib/chunks.ts'
 import { type FieldErrors, fieldErrors } from '../../lib/field-errors.ts'
 import { nameOfSource, withoutNamedSecrets } from '../../lib/mapping.ts'
+import { NAME_RULE, nameFault } from '../../lib/name-fault.ts'
 import { parseSample } from '../../lib/sample.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
@@ -26,7 +27,6 @@ import { LoadingRows } from '../../parts/states.tsx'
 import { FieldRoles } from './mapping/field-roles.tsx'
 import { PayloadRows } from './mapping/payload-rows.tsx'
 import { useProposal, useRows } from './mapping/use-mapping.ts'
-import { NAME_RULE, nameFault } from './name-fault.ts'
 import { nameOfPreset, PresetOffer } from './preset-choice.tsx'
 
 const SourceForm = lazyFrom(() => import('../../forms/source-form.tsx'))('SourceForm')

@@ -1,5 +1,15 @@
 /** What few triggers need, folded: how many of these differ from their default stands on the fold. */
-import { ActionIcon, Autocomplete, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
+import {
+  ActionIcon,
+  Autocomplete,
+  Button,
+  Checkbox,
+  Group,
+  Stack,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import { faultAt } from '../../lib/field-errors.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
@@ -8,6 +18,7 @@ import { DurationInput } from '../../parts/duration-input.tsx'
 import { Folded } from '../../parts/folded.tsx'
 import { NumberInput } from '../../parts/number-input.tsx'
 import { ReArm } from './condition-fields.tsx'
+import { FilterRows } from './filter-rows.tsx'
 import type { Part } from './part.ts'
 
 export function MoreOptions(part: Part) {
@@ -28,6 +39,7 @@ function Options(part: Part) {
   const { draft, set, errors, known } = part
   return (
     <Stack gap="md" mt="xs">
+      {draft.kind === 'event' && <Over {...part} />}
       <div className="field-grid">
         {draft.kind === 'threshold' && <ReArm draft={draft} set={set} errors={errors} />}
         <Autocomplete
@@ -208,5 +220,36 @@ function Bursts({ draft, set, errors }: Part) {
         </Button>
       </Group>
     </Stack>
+  )
+}
+
+/** Which events say that an alert is over, and how those of one alert are known. */
+function Over({ draft, set, errors, known }: Part) {
+  return (
+    <div data-field="condition.resolve">
+      <FilterRows
+        title="Over when an event arrives where"
+        rows={draft.over_filters}
+        onChange={(rows) => set('over_filters', rows)}
+        known={known.fields}
+        of="of what is over"
+        errors={errors}
+        path="condition.resolve.filters"
+      />
+      {(draft.over_filters.length > 0 || draft.over_equal.length > 0) && (
+        <TagsInput
+          mt="xs"
+          label="Fields that the events of one alert share"
+          description="A key is over with the last of its alerts"
+          placeholder={draft.over_equal.length ? '' : 'event_type'}
+          data={known.fields}
+          value={draft.over_equal}
+          onChange={(value) => set('over_equal', value)}
+          error={faultAt(errors, 'condition.resolve')}
+          maxTags={5}
+          acceptValueOnBlur
+        />
+      )}
+    </div>
   )
 }

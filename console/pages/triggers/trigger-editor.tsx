@@ -7,8 +7,9 @@ import { api, keys } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { alertFields, alertsOf } from '../../lib/alert-trigger.ts'
 import { type FieldErrors, faultAt, fieldErrors } from '../../lib/field-errors.ts'
+import { nameFault } from '../../lib/name-fault.ts'
 import { countsEvents, type TriggerDraft } from '../../lib/trigger-draft.ts'
-import { faultsOf, nameFault } from '../../lib/trigger-faults.ts'
+import { faultsOf } from '../../lib/trigger-faults.ts'
 import { definitionOf, isComplete, notifyOf, storedDefinition, writeOf } from '../../lib/trigger-form.ts'
 import { nameFrom } from '../../lib/trigger-name.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -74,7 +75,7 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
   const [isNear, setNear] = useState(false)
   const known = useKnownFields(draft.sources, isNear)
   const mayChange = useMay()
-  const wrongName = stored ? undefined : nameFault(name)
+  const wrongName = stored ? undefined : nameFault(name, 'trigger')
   const typed = { ...faultsOf(draft), ...notifyFaults(draft), ...(wrongName ? { name: wrongName } : {}) }
   // What a save said goes first: it is about everything, a trial only about what is evaluated.
   const found: FieldErrors = { ...typed, ...fieldErrors(trial.error), ...fieldErrors(change.error) }

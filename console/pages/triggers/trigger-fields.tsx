@@ -6,7 +6,7 @@ import { Alert, Button, MultiSelect, Select, Stack } from '@mantine/core'
 import { type ReactNode, useContext } from 'react'
 import { type OfAlerts, saysState, UP } from '../../../schemas/alert-words.ts'
 import { api, keys } from '../../client.ts'
-import { alertFields, alertsOf, lacks } from '../../lib/alert-trigger.ts'
+import { alertFields, alertsOf, lacks, lacksOver } from '../../lib/alert-trigger.ts'
 import { faultAt } from '../../lib/field-errors.ts'
 import { PlannedSources } from '../../lib/planned-sources.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
@@ -93,13 +93,17 @@ function Sources({ draft, set, errors }: Part) {
       </Slot>
       {alerts && lacks(draft, alerts) && (
         <Alert p="xs" w="100%">
-          {saysState(alerts, draft.filters)
-            ? 'Every alert opens an incident of one severity.'
-            : 'An alert comes a second time when it is over, and trips this trigger again.'}
+          {!saysState(alerts, draft.filters)
+            ? 'An alert comes a second time when it is over, and trips this trigger again.'
+            : lacksOver(draft, alerts)
+              ? 'Nothing ends the incident when its alerts are over.'
+              : 'Every alert opens an incident of one severity.'}
           <Button size="compact-sm" variant="default" mt={6} display="block" onClick={() => take(alerts)}>
-            {saysState(alerts, draft.filters)
-              ? 'Go by the severity of the alert'
-              : 'Only alerts that come up, by their severity'}
+            {!saysState(alerts, draft.filters)
+              ? 'Only alerts that come up, by their severity'
+              : lacksOver(draft, alerts)
+                ? 'End it with the last of its alerts'
+                : 'Go by the severity of the alert'}
           </Button>
         </Alert>
       )}

@@ -233,6 +233,7 @@ const IS_OPEN = "state IN ('queued', 'running', 'parked')"
 /** What triggers remember of their events beside firings. */
 const TRIGGER_TABLES = [
   'active_keys',
+  'active_alerts',
   'watched_keys',
   'key_bases',
   'trigger_schedules',

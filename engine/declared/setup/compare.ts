@@ -188,6 +188,8 @@ export class FiringStream {
       firedSince: (id, after) => of(id).firedSince(id, after),
       open: (id) => of(id).open(),
       active: (id) => of(id).active(),
+      alerts: (id) => of(id).alerts(),
+      handledAt: (id) => of(id).handledAt(),
       watched: (id) => of(id).watched(),
     }
     this.ledgers = ledgers
@@ -213,8 +215,7 @@ export class FiringStream {
   private apply(decisions: readonly Decision[]): void {
     const { from, to, tallies } = this.parts
     for (const decision of decisions) {
-      // None are made.
-      if (decision.do === 'watch') continue
+      if (isMemory(decision)) continue
       const id = 'verdict' in decision ? decision.verdict.triggerId : decision.triggerId
       const found = this.ledgers.get(id)!.apply(decision)
       const at = instantOf(decision)
@@ -226,6 +227,12 @@ export class FiringStream {
   }
 }
 
-function instantOf(decision: Exclude<Decision, { do: 'watch' }>): number {
+type Memory = Extract<Decision, { do: 'watch' | 'alert' | 'over' }>
+
+/** What the evaluator remembers of a key, by itself here. */
+const isMemory = (decision: Decision): decision is Memory =>
+  decision.do === 'watch' || decision.do === 'alert' || decision.do === 'over'
+
+function instantOf(decision: Exclude<Decision, Memory>): number {
   return 'verdict' in decision ? decision.verdict.at : decision.at
 }

@@ -363,6 +363,7 @@ function removeRecords(db: Database, { triggers, project }: DemoState, runs: rea
   remove(`DELETE FROM setups WHERE id = ?`, project)
   for (const table of [
     'active_keys',
+    'active_alerts',
     'watched_keys',
     'key_bases',
     'trigger_schedules',

@@ -271,6 +271,8 @@ export class MemoryLedger implements Ledger {
         if (decision.watched.isSilent) this.heard.delete(decision.watched.key)
         else this.heard.set(decision.watched.key, decision.watched)
         return null
+      case 'alert':
+      case 'over':
       case 'note':
         return null
     }
@@ -295,6 +297,16 @@ export class MemoryLedger implements Ledger {
 
   active(): ActiveKey[] {
     return [...this.lasting.values()]
+  }
+
+  /** The evaluator of a backtest keeps them itself and is never begun anew. */
+  alerts(): [] {
+    return []
+  }
+
+  /** No incident is opened. */
+  handledAt(): null {
+    return null
   }
 
   watched(): WatchedKey[] {

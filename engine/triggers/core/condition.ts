@@ -4,7 +4,7 @@
  */
 
 import { RE2JS } from 're2js'
-import type { AggregateCondition, Condition, Filter, TriggerSpec, WhyRecord } from '../../../schemas/types.ts'
+import type { Condition, Filter, TriggerSpec, WhyRecord } from '../../../schemas/types.ts'
 import { filterWords } from '../../../schemas/words.ts'
 import { severityOf } from '../../documents/trigger.ts'
 import { compareDecimals } from '../../log/ingest/json.ts'
@@ -134,6 +134,8 @@ export interface EvaluatorPorts {
 /* Definitions made ready to judge by: durations in milliseconds, filters and key as functions. */
 
 const COOLDOWN_DEFAULT = '5m'
+/** What the events of one alert have in common. */
+const EQUAL_DEFAULT = ['event_type']
 /** Of `quiet`, where max_wait is absent. */
 const MAX_WAIT_QUIETS = 10
 
@@ -160,7 +162,8 @@ export interface Compiled {
   gather: { quietMs: number | null; maxWaitMs: number } | null
   minCount: number
   limits: readonly Limit[]
-  resolve: AggregateCondition['resolve']
+  /** Of events that say themselves when it is over: which do, and what those of one alert have in common. */
+  over: { filters: readonly CompiledFilter[]; equal: readonly Field[] } | null
   /** How severe an event is by `severity_field`, 3 being critical; null: the trigger has none. */
   rankOf: ((event: EventCursor) => number) | null
 }
@@ -191,9 +194,15 @@ export function compile(definition: TriggerDefinition): Compiled {
     gather: maxWaitMs ? { quietMs, maxWaitMs } : null,
     minCount: storm?.min_count ?? 1,
     limits: limitsOf(spec),
-    resolve: 'resolve' in condition ? condition.resolve : undefined,
+    over: compileOver(condition),
     rankOf: compileRank(spec),
   }
+}
+
+function compileOver(condition: EventfulCondition): Compiled['over'] {
+  if (!('event' in condition) || !condition.resolve) return null
+  const { filters, equal = EQUAL_DEFAULT } = condition.resolve
+  return { filters: compileFilters(filters), equal: equal.map(fieldOf) }
 }
 
 function compileRank(spec: TriggerSpec): Compiled['rankOf'] {

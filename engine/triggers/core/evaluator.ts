@@ -180,8 +180,9 @@ class LiveEvaluator implements Evaluator {
     try {
       const compiled = compile(definition)
       const runtime = new Runtime(compiled, this.ports, this.reader, shared, this.settledAt)
-      const { filters, steps } = compiled
+      const { filters, steps, over } = compiled
       const ways = steps.length ? steps.map((step) => [...filters, ...step]) : [filters]
+      if (over) ways.push([...over.filters])
       return { definition, text, runtime, fault: '', sourceIds, ways, seen: 0, due: null }
     } catch (error) {
       if (isStoreFault(error)) throw error

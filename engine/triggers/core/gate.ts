@@ -1,9 +1,11 @@
 /**
  * What becomes of a condition that was met: it fires, it waits its cooldown, or it is one of a burst
- * that gathers or is held back by a limit. All of it goes by the clock of ingest.
+ * that gathers or is held back by a limit. All of it goes by the clock of ingest. Then the alerts of a key, of events
+ * that say when they are over.
  */
-import type { Crossing, Decision, Ledger, Verdict } from '../types.ts'
-import { type Compiled, type Met as ConditionMet, instantWords, verdictOf } from './condition.ts'
+import type { Crossing, Decision, KeyAlert, Ledger, Verdict } from '../types.ts'
+import { type Compiled, type Met as ConditionMet, failing, instantWords, verdictOf } from './condition.ts'
+import type { EventCursor, Key } from './entries.ts'
 
 /** Keys whose last firing is remembered; then it is read again. */
 const REMEMBERED = 10_000
@@ -195,3 +197,204 @@ export class Gate {
 function crossingOf({ evidence, end: _end, ...met }: Met, burst: object | null): Crossing {
   return { ...met, eventIds: evidence(burst) }
 }
+
+/** Alerts of a key that are remembered; beyond, the one that began first is taken for over. */
+const ALERTS_MAX = 1_000
+
+/** What an event that says that an alert is over came to. */
+interface Ended {
+  reason: Verdict['reason']
+  text: string
+  decision: Decision | null
+}
+
+/**
+ * The alerts that are on, by key. A key is over with the last of them. What came within the cooldown of its key, and so
+ * was told to nobody, is told when that ends, if it is on still.
+ */
+export class Alerts {
+  private readonly keys = new Map<string, Map<string, KeyAlert>>()
+  /** Keys with an alert that nobody was told of, and when their cooldown ends, epoch ms. */
+  private readonly waiting = new Map<string, number>()
+  /** The earliest of them; null: none; undefined: to be looked for. */
+  private first: number | null | undefined
+  /** Keys that fired and are not over. */
+  private readonly active: Set<string>
+  /** What is to be written, by alert; it is asked for after each key. */
+  private readonly unsaved = new Map<string, Decision>()
+  private readonly triggerId: number
+
+  constructor(
+    trigger: Compiled,
+    private readonly over: NonNullable<Compiled['over']>,
+    private readonly ledger: Ledger,
+  ) {
+    this.triggerId = trigger.definition.id
+    this.active = new Set(ledger.active(this.triggerId).map(({ key }) => key))
+    for (const stored of ledger.alerts(this.triggerId)) {
+      const { key, alert, isTold } = stored
+      this.of(key).set(alert, { ...stored })
+      if (!isTold) this.wait(key, (ledger.lastFired(this.triggerId, key) ?? 0) + trigger.cooldownMs)
+    }
+  }
+
+  /** Whether an event says that an alert is over. */
+  ends(event: EventCursor): boolean {
+    return failing(this.over.filters, event) === null
+  }
+
+  /** An event says that an alert is on. */
+  begin({ text: key, labels }: Key, event: EventCursor, rank: number | null): void {
+    const alerts = this.of(key)
+    const alert = this.alertOf(event)
+    const { id: eventId, ts } = event
+    const known = alerts.get(alert)
+    if (known) {
+      Object.assign(known, { eventId, ts, rank })
+      return
+    }
+    const [oldest] = alerts.size < ALERTS_MAX ? [] : alerts.keys()
+    if (oldest !== undefined) this.forget(key, oldest, event.ingestedAt)
+    const begun = { key, labels, alert, eventId, ts, since: event.ingestedAt, rank, isTold: false }
+    alerts.set(alert, begun)
+    this.save(begun)
+  }
+
+  /** An event says that its alert is over. */
+  end({ text: key }: Key, event: EventCursor): Ended {
+    const alerts = this.keys.get(key)
+    const known = alerts?.get(this.alertOf(event))
+    if (!alerts || !known)
+      return {
+        reason: 'unchanged',
+        text: 'it says that an alert is over, which fires nothing',
+        decision: null,
+      }
+    if (event.ts < known.ts) return { reason: 'late', text: 'its alert began again after it', decision: null }
+    const at = event.ingestedAt
+    alerts.delete(known.alert)
+    this.forgetHandled(key, at)
+    const { triggerId } = this
+    if (alerts.size > 0) {
+      if (this.untold(key).length === 0) this.wait(key, null)
+      const text = `an alert is over; ${countWords(alerts.size)} of its key ${alerts.size === 1 ? 'is' : 'are'} not`
+      return { reason: 'resolved', text, decision: { do: 'over', triggerId, key, alert: known.alert, at } }
+    }
+    this.keys.delete(key)
+    this.wait(key, null)
+    this.unsaved.clear()
+    if (!this.active.delete(key)) {
+      const text = 'an alert is over before its cooldown was: nobody was told of it'
+      return { reason: 'resolved', text, decision: { do: 'over', triggerId, key, alert: null, at } }
+    }
+    const reason = 'over: no alert of it is on any more'
+    const decision = { do: 'resolve' as const, triggerId, key, at, value: null, reason, eventIds: [event.id] }
+    return { reason: 'resolved', text: reason, decision }
+  }
+
+  /** Events of a key that nobody was told of, ascending. @param judged that which is judged now */
+  untold(key: string, judged?: number): number[] {
+    const ids = [...(this.keys.get(key)?.values() ?? [])]
+      .filter(({ isTold }) => !isTold)
+      .map(({ eventId }) => eventId)
+    return [...new Set(judged === undefined ? ids : [...ids, judged])].sort((a, b) => a - b)
+  }
+
+  /** A key met its condition, and this was decided. */
+  passed(key: string, decision: Decision): void {
+    if (decision.do === 'note') {
+      if (decision.verdict.until !== null && this.untold(key).length > 0)
+        this.wait(key, decision.verdict.until)
+      return
+    }
+    if (decision.do !== 'fire') return
+    const { at } = decision.crossing
+    this.forgetHandled(key, at, decision.crossing.eventId)
+    for (const alert of this.of(key).values()) {
+      if (alert.isTold) continue
+      alert.isTold = true
+      this.save(alert)
+    }
+    this.active.add(key)
+    this.wait(key, null)
+  }
+
+  /** What is to be written since it was asked last. */
+  saved(): Decision[] {
+    const decisions = [...this.unsaved.values()]
+    this.unsaved.clear()
+    return decisions
+  }
+
+  /** When the next key tells what came within its cooldown, epoch ms; null: none does. */
+  dueAt(): number | null {
+    if (this.first === undefined) {
+      this.first = null
+      for (const until of this.waiting.values()) this.first = Math.min(this.first ?? until, until)
+    }
+    return this.first
+  }
+
+  /** What came within a cooldown that is over by now. */
+  due(now: number): Met[] {
+    if ((this.dueAt() ?? Number.POSITIVE_INFINITY) > now) return []
+    return [...this.waiting]
+      .filter(([, until]) => until <= now)
+      .sort(([, a], [, b]) => a - b)
+      .map(([key, at]) => {
+        const alerts = [...this.keys.get(key)!.values()].filter(({ isTold }) => !isTold)
+        const newest = alerts.reduce((a, b) => (b.eventId > a.eventId ? b : a))
+        const ranks = alerts.flatMap(({ rank }) => rank ?? [])
+        const count = alerts.length
+        const reason = `${countWords(count)} that came within the cooldown ${count === 1 ? 'is' : 'are'} not over`
+        return {
+          ...{ key, labels: newest.labels, cause: `e:${newest.eventId}:${key}`, at },
+          ...{ eventId: newest.eventId, value: null, reason, evidence: () => this.untold(key) },
+          ...(ranks.length ? { rank: Math.max(...ranks) } : {}),
+        }
+      })
+  }
+
+  private alertOf(event: EventCursor): string {
+    return JSON.stringify(this.over.equal.map((field) => field.text(event) ?? null))
+  }
+
+  private of(key: string): Map<string, KeyAlert> {
+    const known = this.keys.get(key)
+    if (known) return known
+    const alerts = new Map<string, KeyAlert>()
+    this.keys.set(key, alerts)
+    return alerts
+  }
+
+  /** What was on when its incident was handled is not waited for: its end may never come. @param judged event of one that is on */
+  private forgetHandled(key: string, at: number, judged: number | null = null): void {
+    const handled = this.ledger.handledAt(this.triggerId, key)
+    if (handled === null) return
+    for (const alert of this.of(key).values()) {
+      if (!alert.isTold || alert.since > handled) continue
+      if (alert.eventId === judged) {
+        alert.since = at
+        this.save(alert)
+      } else this.forget(key, alert.alert, at)
+    }
+  }
+
+  private forget(key: string, alert: string, at: number): void {
+    this.of(key).delete(alert)
+    this.unsaved.set(alert, { do: 'over', triggerId: this.triggerId, key, alert, at })
+  }
+
+  private save(alert: KeyAlert): void {
+    this.unsaved.set(alert.alert, { do: 'alert', triggerId: this.triggerId, alert })
+  }
+
+  /** @param until null: it waits no more */
+  private wait(key: string, until: number | null): void {
+    if (until !== null) this.waiting.set(key, until)
+    else if (!this.waiting.delete(key)) return
+    this.first = undefined
+  }
+}
+
+const countWords = (count: number): string => (count === 1 ? 'one alert' : `${count} alerts`)

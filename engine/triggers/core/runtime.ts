@@ -1,6 +1,6 @@
 /** One trigger as it is judged: its condition's state by key, its bursts, its cooldowns. */
 
-import type { AbsenceCondition, AggregateCondition, ChangeCondition } from '../../../schemas/types.ts'
+import type { AbsenceCondition, AggregateCondition } from '../../../schemas/types.ts'
 import { parseDuration } from '../../model/units.ts'
 import type { ActiveKey, Decision, NoteFilter, Verdict, WatchedKey } from '../types.ts'
 import { AggregateState } from './aggregate.ts'
@@ -9,22 +9,19 @@ import {
   type Compiled,
   type ConditionState,
   type EvaluatorPorts,
-  fieldOf,
   Intake,
   instantWords,
   intakeOf,
   isMet,
-  KEY_WEIGHT,
   type Met,
-  type Outcome,
   parsePredicate,
   SharedState,
   spanWords,
   verdictOf,
 } from './condition.ts'
 import type { EventCursor, Key, KeyReader } from './entries.ts'
-import { Gate } from './gate.ts'
-import { type HistoryReader, SequenceState, type Shared } from './windows.ts'
+import { Alerts, Gate } from './gate.ts'
+import { ChangeState, type HistoryReader, SequenceState, type Shared } from './windows.ts'
 
 /** What was due longer ago than this was due while nobody looked: it happens now. */
 const OVERDUE_MS = 60_000
@@ -40,6 +37,7 @@ export class Runtime {
   readonly condition: ConditionState
   private readonly gate: Gate
   private readonly lasting: Lasting | null
+  private readonly alerts: Alerts | null
   private readonly silence: Silence | null
   private readonly intake: Intake
 
@@ -61,8 +59,9 @@ export class Runtime {
     this.gate = new Gate(trigger, ledger)
     this.condition = stateOf(trigger, reader, shared)
     this.silence = 'absent_for' in condition ? new Silence(trigger, condition, ports) : null
+    this.alerts = trigger.over ? new Alerts(trigger, trigger.over, ledger) : null
     this.lasting =
-      'resolve' in condition && condition.resolve
+      'aggregate' in condition && condition.resolve
         ? new Lasting(trigger, condition, this.condition as AggregateState, ports, settledAt)
         : null
   }
@@ -74,6 +73,10 @@ export class Runtime {
   /** @returns whether it was looked at: else nothing that is due is another. @throws what the history and the ledger throw. */
   judge(event: EventCursor, notes: NoteFilter, out: Out): boolean {
     const { maxLateMs, key: keys, definition } = this.trigger
+    if (this.alerts?.ends(event)) {
+      this.end(this.alerts, event, notes, out)
+      return true
+    }
     const { failed, isLate, key } = this.intake.take(event)
     if (failed) {
       // Of nearly all that is judged: what nobody wants to know is not even made ready to be said.
@@ -120,6 +123,9 @@ export class Runtime {
       this.note(event, key, notes, out, 'active', () => [activeText(outcome.reason), { value }])
     } else {
       const { id: eventId, ingestedAt: at } = event
+      const rank = this.trigger.rankOf?.(event)
+      const { alerts } = this
+      alerts?.begin(key, event, rank ?? null)
       this.pass(
         {
           key: key.text,
@@ -129,16 +135,34 @@ export class Runtime {
           eventId,
           value,
           reason: outcome.reason,
-          evidence: outcome.evidence,
+          evidence: alerts ? () => alerts.untold(key.text, eventId) : outcome.evidence,
           end: outcome.end,
-          ...(this.trigger.rankOf ? { rank: this.trigger.rankOf(event) } : {}),
+          ...(rank === undefined ? {} : { rank }),
         },
         event.bypass,
         notes,
         out,
         key,
       )
+      this.save(out)
     }
+  }
+
+  private save(out: Out): void {
+    for (const decision of this.alerts?.saved() ?? []) out(decision)
+  }
+
+  /** An event says that an alert is over: also of a trigger that is paused, and however late it comes. */
+  private end(alerts: Alerts, event: EventCursor, notes: NoteFilter, out: Out): void {
+    const key = this.trigger.key.read(event)
+    if (!key) {
+      this.note(event, null, notes, out, 'no_key', () => [lackOf(this.trigger.key, event)])
+      return
+    }
+    const { reason, text, decision } = alerts.end(key, event)
+    this.save(out)
+    if (decision) out(decision)
+    this.note(event, key, notes, out, reason, () => [text])
   }
 
   /** An event of a key that lasts was judged. @param end of the window that met the condition with it, if one did */
@@ -159,7 +183,7 @@ export class Runtime {
   /** What is due by the clock up to now, in the order in which it was: a silence may end up in a burst that was open still. */
   settle(now: number, notes: NoteFilter, out: Out): void {
     const instant = (due: number) => (now - due > OVERDUE_MS ? now : due)
-    const { gate, lasting } = this
+    const { gate, lasting, alerts } = this
     const silence = this.trigger.definition.paused ? null : this.silence
     for (;;) {
       const [ofGate, ofSilence] = [gate.dueAt(), silence?.dueAt() ?? null]
@@ -168,7 +192,12 @@ export class Runtime {
       if (due === ofGate) out(gate.settle(instant(due)))
       else this.fallSilent(silence!, instant(due), notes, out)
     }
-    if (!lasting || this.trigger.definition.paused) return
+    if (this.trigger.definition.paused) return
+    for (const met of alerts?.due(now) ?? []) {
+      this.pass({ ...met, at: instant(met.at) }, false, notes, out, null)
+      this.save(out)
+    }
+    if (!lasting) return
     const over = [...lasting.due(now)].sort((a, b) => a.at - b.at)
     for (const { at, ...one } of over)
       out({ do: 'resolve', triggerId: this.id, ...one, at: instant(at), eventIds: [] })
@@ -177,9 +206,10 @@ export class Runtime {
   /** When `settle` has something to do, epoch ms. */
   dueAt(): number | null {
     const next = this.gate.dueAt()
-    const { silence, lasting } = this
-    if ((!silence && !lasting) || this.trigger.definition.paused) return next
-    return earlier(earlier(next, silence?.dueAt() ?? null), lasting?.dueAt() ?? null)
+    const { silence, lasting, alerts } = this
+    if (this.trigger.definition.paused) return next
+    const ofKeys = earlier(lasting?.dueAt() ?? null, alerts?.dueAt() ?? null)
+    return earlier(earlier(next, silence?.dueAt() ?? null), ofKeys)
   }
 
   /** @returns entries that stay in memory */
@@ -227,6 +257,7 @@ export class Runtime {
     key: Key | null,
   ): void {
     const decision = this.gate.pass(met, bypass)
+    this.alerts?.passed(met.key, decision)
     if (decision.do === 'note' && !notes(this.id, decision.verdict.reason, met.at)) return
     out(decision)
     // A burst is of the whole trigger, and none of its keys is known to last.
@@ -505,84 +536,3 @@ class Silence {
     return one
   }
 }
-
-/*
- * The value of a label or field against that of the key's newest event by event time. An event that
- * comes after a newer one of its key is no news: it is told to be late and changes nothing.
- */
-
-/** Events of a key looked at for the value it had, when none is in memory. */
-const LOOK_BACK = 10_000
-/** What a sentence tells of a value. */
-const SHOWN = 80
-
-interface Known {
-  ts: number
-  /** Event that used it last. */
-  id: number
-  /** Null: no event of the key had a value. */
-  text: string | null
-}
-
-class ChangeState implements ConditionState {
-  private readonly known = new Map<number | string, Known>()
-  private readonly field
-
-  constructor(
-    private readonly trigger: Compiled,
-    private readonly condition: ChangeCondition,
-    private readonly reader: HistoryReader,
-  ) {
-    this.field = fieldOf(condition.change_of)
-  }
-
-  judge(event: EventCursor, key: Key, beforeId: number): Outcome {
-    const { change_of: name, from, to } = this.condition
-    const text = this.field.text(event)
-    if (text === undefined) return { why: 'no_value', value: null, text: () => `it has no ${name}` }
-    const { id, ts } = event
-    const before = this.known.get(key.id) ?? this.read(key, beforeId)
-    if (ts < before.ts) {
-      before.id = id
-      return { why: 'late', value: null, text: () => `a newer event had set ${name} already` }
-    }
-    this.known.set(key.id, { ts, id, text })
-    const was = before.text
-    if (was === null || was === text) {
-      const words = was === null ? `the first ${name} of its key` : `${name} is ${shown(text)} as before`
-      return { why: 'unchanged', value: null, text: () => words }
-    }
-    const words = `${name} changed from ${shown(was)} to ${shown(text)}`
-    if ((from !== undefined && was !== from) || (to !== undefined && text !== to)) {
-      const wanted = `${from === undefined ? '' : ` from ${shown(from)}`}${to === undefined ? '' : ` to ${shown(to)}`}`
-      return { why: 'unchanged', value: null, text: () => `${words}, not${wanted}` }
-    }
-    return { value: null, reason: words, evidence: () => [id] }
-  }
-
-  sweep(): number {
-    return this.known.size * KEY_WEIGHT
-  }
-
-  *keys(): Iterable<[number | string, number, number]> {
-    for (const [key, { id }] of this.known) yield [key, id, KEY_WEIGHT]
-  }
-
-  drop(id: number | string): void {
-    this.known.delete(id)
-  }
-
-  private read(key: Key, beforeId: number): Known {
-    const found: Known = { ts: Number.NEGATIVE_INFINITY, id: beforeId, text: null }
-    this.reader.newest(this.trigger, key, { beforeId, most: LOOK_BACK }, (event) => {
-      const text = this.field.text(event)
-      if (text === undefined) return false
-      found.ts = event.ts
-      found.text = text
-      return true
-    })
-    return found
-  }
-}
-
-const shown = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)

@@ -1,4 +1,4 @@
--- Version 41: all migrations, for a new file. Written by npm run generate.
+-- Version 42: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,
@@ -893,5 +893,18 @@ CREATE TABLE ask_cut_calls (
   at INTEGER NOT NULL,
   usd REAL NOT NULL                 -- what was reserved
 );
+CREATE TABLE active_alerts (
+  trigger_id INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  alert TEXT NOT NULL,              -- JSON list: what its events have in common
+  labels TEXT NOT NULL,             -- JSON list of label ids of the key
+  event_id INTEGER NOT NULL,        -- the one that said that it is on
+  ts INTEGER NOT NULL,              -- event time of that
+  since INTEGER NOT NULL,           -- when the first of it was stored
+  rank INTEGER,                     -- 3 is critical
+  told INTEGER NOT NULL,            -- 1: a firing told of it
+  over_at INTEGER,
+  PRIMARY KEY (trigger_id, key, alert)
+) WITHOUT ROWID;
 INSERT INTO "labels_keyed" VALUES (0);
 INSERT INTO "commits" VALUES (0);

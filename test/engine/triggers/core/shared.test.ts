@@ -85,6 +85,8 @@ function decided(
     firedSince: (id, after) => of(id).firedSince(id, after),
     open: (id) => of(id).open(),
     active: (id) => of(id).active(),
+    alerts: (id) => of(id).alerts(),
+    handledAt: (id) => of(id).handledAt(),
     watched: (id) => of(id).watched(),
   }
   const { labels } = world
