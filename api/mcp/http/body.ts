@@ -1,7 +1,7 @@
 /** The body of a message: one JSON object, within a bound. */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { BODY_DEPTH_MAX, nestsDeeper } from '../../json-body.ts'
+import { BODY_DEPTH_MAX, nestsDeeper } from '../../../schemas/json-body.ts'
 import { Refusal, unreadable } from './refuse.ts'
 
 /** Largest message, bytes: ten times the largest field of any tool. */

@@ -84,7 +84,7 @@ describe('a question', () => {
         calls: [
           { name: 'detect_template', id: 'a', arguments: { key: 'x' } },
           { name: 'create_source', id: 'b', arguments: { name: 'x' } },
-          { name: 'stats', id: 'c', arguments: { by: 7 } },
+          { name: 'stats', id: 'c', arguments: { by: ['a', 'b'] } },
           { name: 'describe', id: 'd', arguments: { handle: 'source:nowhere' } },
           { name: 'read', id: 'e', arguments: '{"selector": oops' },
         ],
@@ -101,6 +101,25 @@ describe('a question', () => {
     expect(said.d).toContain('nowhere')
     expect(said.e).toContain('the arguments of read are no JSON object')
     expect(await world.engine.listSources()).toHaveLength(1)
+  })
+
+  it('takes arguments where it is plain what is meant, as runs and svc mcp do', async () => {
+    const world = await openAskWorld()
+    await world.post({ service: 'checkout', type: 'error', msg: 'cannot pay' })
+    const calls: [string, Record<string, unknown>, string][] = [
+      ['read', { selector: 'service=checkout', event_types: 'error', project: null }, 'cannot pay'],
+      ['read', { sources: '["app"]', from: world.clock.at / 1_000 - 60, text: '' }, 'cannot pay'],
+      ['stats', { by: ['service'], where: '{"service":"checkout"}', top: '3' }, 'checkout'],
+    ]
+    world.models.reply('m1', [
+      { calls: calls.map(([name, args], i) => ({ name, id: `c${i}`, arguments: args })) },
+      { text: 'It cannot pay.' },
+    ])
+    const frames = await world.asked('What broke?')
+    const said = Object.fromEntries(
+      frames.flatMap((frame) => (frame.type === 'tool_done' ? [[frame.id, frame.preview]] : [])),
+    )
+    for (const [i, [, , answered]] of calls.entries()) expect(said[`c${i}`]).toContain(answered)
   })
 
   it('looks up findings, firings and runs by an entity as Ask itself writes it', async () => {
