@@ -76,9 +76,13 @@ export function listGiven({ type }: Json, value: unknown): unknown {
 export const textGiven = (value: unknown): unknown =>
   Array.isArray(value) && value.length === 1 && typeof value[0] === 'string' ? value[0] : value
 
-function takenText({ format }: Json, given: unknown): unknown {
+const EVENT_ID = '^evt_[0-9]{1,15}$'
+
+function takenText({ format, pattern }: Json, given: unknown): unknown {
   const value = textGiven(given)
-  if (typeof value === 'number' || typeof value === 'boolean') return takenText({ format }, String(value))
+  if (typeof value === 'number' || typeof value === 'boolean')
+    return takenText({ format, pattern }, String(value))
+  if (pattern === EVENT_ID && typeof value === 'string' && /^\d{1,15}$/.test(value)) return `evt_${value}`
   // A time without its zone may be one of the place where a client runs: it is refused.
   return format === 'date-time' && typeof value === 'string' ? (readUnixTime(value.trim()) ?? value) : value
 }

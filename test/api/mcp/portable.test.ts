@@ -179,6 +179,7 @@ describe('the forms of an argument', () => {
       yes: { type: 'boolean' },
       from: { type: 'string', format: 'date-time' },
       to: { type: 'string', format: 'date-time' },
+      event: { type: 'string', pattern: '^evt_[0-9]{1,15}$' },
       words: { type: 'array', items: { type: 'string' } },
       many: {
         type: 'array',
@@ -227,6 +228,7 @@ describe('the forms of an argument', () => {
     ['a list of one, or a number, for a text', { note: ['a'], window: 5 }, { note: 'a', window: '5' }],
     ['labels as an entity is written', { selector: 'a=b c' }, { selector: { a: 'b c' } }],
     ['labels as JSON', { selector: '{"a":"b"}' }, { selector: { a: 'b' } }],
+    ['the number of an event for its id', { event: 42 }, { event: 'evt_42' }],
     ['Unix time', { from: 1764547200, to: '1764547200000' }, { from: UTC, to: UTC }],
     [
       'several texts, and a time without its zone, for the check to say',
