@@ -196,6 +196,27 @@ export const lookTool =
     return { told: text, isError }
   }
 
+/** @returns those ids that no event has which the caller may read */
+export async function unknownEvents(ids: readonly string[], world: ToolWorld): Promise<string[]> {
+  const { projects, asOf } = await within(world, undefined)
+  const question = { tool: 'event', as_of: new Date(asOf).toISOString(), max_tokens: LEAST_TOKENS } as const
+  const looked = await Promise.all(
+    ids.map((id) =>
+      world.reads.inspectFor(projects, { ...question, id }, asOf).then(
+        () => [],
+        (error: unknown) => {
+          if (error instanceof SvcError && error.code === 'not_found') return [id]
+          throw error
+        },
+      ),
+    ),
+  )
+  return looked.flat()
+}
+
+/** Least that a look may answer with. */
+const LEAST_TOKENS = 500
+
 const stats: ToolCallOf = async (args: Args, world) => {
   const { text, isError } = await countBy(await within(world, undefined), world.reads, args)
   return { told: text, isError }

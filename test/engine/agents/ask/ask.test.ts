@@ -122,6 +122,38 @@ describe('a question', () => {
     for (const [i, [, , answered]] of calls.entries()) expect(said[`c${i}`]).toContain(answered)
   })
 
+  it('is told of events that its answer names and that there are not', async () => {
+    const world = await openAskWorld()
+    await world.post({ service: 'checkout', type: 'error', msg: 'cannot pay' })
+    world.models.reply('m1', [
+      { text: 'It broke at evt_1 and evt_99, as evt_7 says, and again at evt_99.' },
+      { text: 'There is no evt_4321 either.' },
+    ])
+    const [said, again] = [await world.asked('What broke?'), await world.asked('Where is evt_4321?')]
+    const textOf = (frames: typeof said) =>
+      frames.flatMap((frame) => (frame.type === 'text' ? [frame.text] : [])).join('')
+    const word =
+      '*svc has no event evt_99 or evt_7 that you may read: do not rely on what is said of it here.*'
+    expect(textOf(said)).toBe(`It broke at evt_1 and evt_99, as evt_7 says, and again at evt_99.\n\n${word}`)
+    // A reader that comes later is told it, too.
+    expect(world.ended[0]!.turn.frames.at(-1)).toEqual({ type: 'text', text: `\n\n${word}` })
+    // What a person named is theirs to know.
+    expect(textOf(again)).toBe('There is no evt_4321 either.')
+  })
+
+  it('has in its answer no call that the model wrote as text', async () => {
+    const world = await openAskWorld()
+    world.models.reply('m1', [
+      { text: '{"name":"list_sources","arguments":{}}' },
+      { text: 'There is one source.' },
+    ])
+    const frames = await world.asked('What is there?')
+    expect(frames.map(({ type }) => type)).toEqual([
+      ...['start', 'text', 'again', 'tool', 'tool_done', 'text', 'done'],
+    ])
+    expect(world.ended[0]!.turn.answer).toBe('There is one source.')
+  })
+
   it('looks up findings, firings and runs by an entity as Ask itself writes it', async () => {
     const world = await openAskWorld()
     await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
