@@ -83,7 +83,9 @@ export async function callTool(
       return failed(whyNot(tool, identity), { status: 403 })
     const fault = check(`mcp-call-${tool.name.replaceAll('_', '-')}.json`, args)
     if (fault !== null) {
-      const told = NAMES.test(fault) ? `${fault.replaceAll(FIELDS, '')}. ${takes(tool.name)}` : fault
+      const told = NAMES.test(fault)
+        ? [fault.replaceAll(FIELDS, ''), takes(tool.name), ...(tool.instead ? [tool.instead] : [])].join('. ')
+        : fault
       return failed(told, { status: 400, ...fieldOf(fault, tool.name) })
     }
     const { text, content } = await tool.run(args as never, { ...context, identity })
