@@ -10,3 +10,20 @@ export function isInstant(text: string): boolean {
   // The last of a month is the day before the first of the next.
   return day !== undefined && Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
 }
+
+/** Seconds of Unix time from 2001 on, or its milliseconds: 10 digits or 13. */
+const UNIX = /^[1-9]\d{9}(?:\d{3})?$/
+
+/** @returns the instant that a text is the Unix time of; null where it is none */
+export const readUnixTime = (text: string): string | null =>
+  UNIX.test(text) ? new Date(Number(text) * (text.length === 10 ? 1_000 : 1)).toISOString() : null
+
+/**
+ * An instant as a model writes it that is shown UTC alone: without its zone, as a day, which begins at midnight, or in Unix time.
+ * @returns the instant with its zone; null where the text is none
+ */
+export function readInstant(text: string): string | null {
+  const given = text.trim()
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(given) ? `${given}T00:00` : given
+  return readUnixTime(given) ?? [time, `${time}Z`].find(isInstant) ?? null
+}

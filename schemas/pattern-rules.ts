@@ -32,7 +32,7 @@ const RULES: Readonly<Record<string, string>> = {
   '^(>=|<=|==|>|<) ?-?[0-9]+(\\.[0-9]+)?(/(s|m|h))?$':
     'must be a comparison (>, >=, <, <= or ==) and a number, such as "> 5"; a rate may have a unit, such as "> 5/m"',
   '^[\\s\\S]{9,}$': CRON_RULE,
-  '^evt_[0-9]{1,15}$': 'must be an event id',
+  '^evt_[0-9]{1,15}$': 'must be an event id, such as evt_42',
   '^inc_[1-9][0-9]{0,14}$': 'must be the id of an incident, such as inc_12',
   '^(findings|agent:.+)?$': 'must be findings or agent:<name>',
   '^(findings|agent:.{1,100})$': 'must be findings or agent:<name>',

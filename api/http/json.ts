@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fail } from '../../engine/index.ts'
-import { BODY_DEPTH_MAX, nestsDeeper } from '../json-body.ts'
+import { BODY_DEPTH_MAX, nestsDeeper } from '../../schemas/json-body.ts'
 import { isBodiless } from './validate.ts'
 import { inflated } from './whole-body.ts'
 

@@ -83,7 +83,9 @@ export async function callTool(
       return failed(whyNot(tool, identity), { status: 403 })
     const fault = check(`mcp-call-${tool.name.replaceAll('_', '-')}.json`, args)
     if (fault !== null) {
-      const told = NAMES.test(fault) ? `${fault}. ${takes(tool.name)}` : fault
+      const told = NAMES.test(fault)
+        ? [fault.replaceAll(FIELDS, ''), takes(tool.name), ...(tool.instead ? [tool.instead] : [])].join('. ')
+        : fault
       return failed(told, { status: 400, ...fieldOf(fault, tool.name) })
     }
     const { text, content } = await tool.run(args as never, { ...context, identity })
@@ -107,6 +109,8 @@ export async function callTool(
 
 /** Faults that are mended by knowing which arguments there are. */
 const NAMES = /is not a known field|is required/
+/** The same list as in what a tool takes. */
+const FIELDS = / \(fields: [^)]*\)/g
 
 /** The argument that a fault is about: its sentence begins with it. */
 function fieldOf(fault: string, tool: string): { field?: string } {
@@ -123,7 +127,11 @@ function takes(name: string): string {
   }
   const others = Object.keys(properties).filter((one) => !required.includes(one))
   const told = [required.join(', '), others.length ? `optional ${others.join(', ')}` : ''].filter(Boolean)
-  return `${name} takes ${told.join('; ') || 'no arguments'}`
+  // Many give a label as an argument of its own.
+  const labels = Object.hasOwn(properties, 'selector')
+    ? '. Labels go into selector, such as {"service": "checkout"}'
+    : ''
+  return `${name} takes ${told.join('; ') || 'no arguments'}${labels}`
 }
 
 /** The arguments by the names of the schema; where both names are given, the alias is an unknown field. */

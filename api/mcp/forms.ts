@@ -8,10 +8,9 @@
  * - rules that only the check needs are not shown (ai.google.dev/api/caching, Schema, has no propertyNames,
  *   uniqueItems or const); descriptions say what they mean, and a refusal names the rule.
  *
- * Both forms are taken, always. Models that must fill every field give null, or nothing between quotes,
- * for one they leave out: that is taken as absent.
+ * Both forms are taken, always, and others that can mean one thing only (schemas/argument-forms.ts).
  */
-import { BODY_DEPTH_MAX, nestsDeeper } from '../json-body.ts'
+import { ArgumentFault, kindOf, taken as takenForms } from '../../schemas/argument-forms.ts'
 import { ToolError } from './tool.ts'
 
 type Json = Record<string, unknown>
@@ -51,95 +50,16 @@ function shown(schema: Json): Json {
   )
 }
 
-/** map: any names, with values of one schema; free: anything. */
-function kindOf({ type, additionalProperties: rest }: Json): 'map' | 'free' | null {
-  if (type !== 'object' || rest === false) return null
-  return typeof rest === 'object' ? 'map' : 'free'
-}
-
 /**
- * @param schema of the tool's arguments. @param given arguments, in either form.
+ * @param schema of the tool's arguments. @param given arguments, in any form.
  * @returns them in the form the schema has. @throws ToolError naming the field and what it takes
  */
-export const taken = (schema: Json, given: Json): Json => takenObject(schema, given, '')
-
-function takenObject(schema: Json, given: Json, at: string): Json {
-  const { properties = {}, required = [] } = schema as {
-    properties?: Record<string, Json>
-    required?: string[]
-  }
-  return Object.fromEntries(
-    Object.entries(given)
-      .filter(([name, value]) => {
-        const one = Object.hasOwn(properties, name) ? properties[name]! : null
-        return one === null || required.includes(name) || !isLeftOut(one, value)
-      })
-      .map(([name, value]) => [
-        name,
-        Object.hasOwn(properties, name) ? takenValue(properties[name]!, value, `${at}${name}`) : value,
-      ]),
-  )
-}
-
-function takenValue(schema: Json, value: unknown, at: string): unknown {
-  const kind = kindOf(schema)
-  if (kind === 'map') return value === null || isObject(value) ? value : mapOf(value, at)
-  if (kind === 'free') return typeof value === 'string' ? objectOf(value, at) : value
-  if (typeof value === 'string') return scalarOf(schema, value)
-  if (Array.isArray(value) && typeof schema.items === 'object')
-    return value.map((one, i) => takenValue(schema.items as Json, one, `${at}[${i}]`))
-  return schema.type === 'object' && isObject(value) ? takenObject(schema, value, `${at}.`) : value
-}
-
-/** A number or a truth value that a model put between quotes; any other text as it is, for the check to say. */
-function scalarOf({ type }: Json, value: string): unknown {
-  if ((type === 'integer' || type === 'number') && /^-?\d{1,15}(\.\d{1,15})?$/.test(value))
-    return Number(value)
-  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
-  return value
-}
-
-/** Whether a value stands for none: null, and "" where the schema takes no empty text. */
-function isLeftOut({ type, minLength, pattern, format, enum: values, anyOf }: Json, value: unknown): boolean {
-  if (value === null) return !(Array.isArray(anyOf) && anyOf.some((one: Json) => one.type === 'null'))
-  if (value !== '' || type !== 'string') return false
-  return (
-    Number(minLength ?? 0) > 0 ||
-    format !== undefined ||
-    values !== undefined ||
-    (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(''))
-  )
-}
-
-/** @throws ToolError */
-function mapOf(list: unknown, at: string): Json {
-  const map = new Map<string, unknown>()
-  for (const one of Array.isArray(list) ? list : [null]) {
-    const { label, value } = isObject(one) ? one : {}
-    if (typeof label !== 'string' || value === undefined)
-      throw new ToolError(`${at} must be a list of {label, value}, or an object of labels and values`, at)
-    if (map.has(label)) throw new ToolError(`${at} has the label ${label} twice`, at)
-    map.set(label, value)
-  }
-  return Object.fromEntries(map)
-}
-
-/** @throws ToolError */
-function objectOf(text: string, at: string): Json {
-  const fault = () => new ToolError(`${at} must be an object, or the JSON text of one`, at)
-  if (nestsDeeper(text, BODY_DEPTH_MAX))
-    throw new ToolError(`${at} must not nest more than ${BODY_DEPTH_MAX} deep`, at)
-  let value: unknown
+export function taken(schema: Json, given: Json): Json {
   try {
-    value = JSON.parse(text)
-  } catch {
-    throw fault()
+    return takenForms(schema, given)
+  } catch (error) {
+    throw error instanceof ArgumentFault ? new ToolError(error.message, error.field) : error
   }
-  if (!isObject(value)) throw fault()
-  return value
 }
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0

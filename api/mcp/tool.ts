@@ -44,6 +44,8 @@ export interface Tool {
   proposes?: true
   /** Other names of arguments that are taken too, each with the name of the schema; not listed. */
   aliases?: Readonly<Record<string, string>>
+  /** What to do instead, said where its arguments are refused for what they lack or have too many of. */
+  instead?: string
   /** What a long call waits for, as progress says it; the daemon when absent. */
   awaits?: string
   run(args: never, context: Context): Promise<Answer<object>>

@@ -205,8 +205,13 @@ class Loop<End> {
   /** Weak models write a call as text, and give calls of one reply the same id. */
   private readCalls(reply: ModelReply): ModelReply {
     const written = reply.calls.length ? null : this.readText(reply)
-    const calls = written ? [written] : tellApart(reply.calls)
-    // The provider's own blocks say nothing of a call that was read here, nor of an id that was given here.
+    // The text is the call: it is nothing that was said to whoever reads.
+    if (written) {
+      this.policy.reader?.unhear()
+      return { ...reply, text: '', calls: [written], raw: undefined }
+    }
+    const calls = tellApart(reply.calls)
+    // The provider's own blocks say nothing of an id that was given here.
     return calls.every((call, i) => call === reply.calls[i]) ? reply : { ...reply, calls, raw: undefined }
   }
 

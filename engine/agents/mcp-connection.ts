@@ -133,7 +133,7 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
     try {
       return await run()
     } catch (error) {
-      if (session === undefined || (error as { status?: unknown }).status !== 404) throw error
+      if (session === undefined || !isForgotten(error)) throw error
       if (wire === transport) {
         const old = { client, transport, listed }
         beginning = beginAgain().then(
@@ -214,6 +214,9 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
   }
 }
 
+const OLD_TRANSPORT =
+  'an address that ends in /sse is mostly of the older transport HTTP+SSE, which svc does not speak; enter that of its Streamable HTTP, mostly /mcp'
+
 const SIGN_IN =
   'the server answered 401 and asks for a sign-in by OAuth, which svc has not: enter a token that it takes as the credential (auth_value)'
 
@@ -282,6 +285,15 @@ const AS_IT_IS: StandardSchemaV1<unknown, Record<string, unknown>> = {
     vendor: 'svc',
     validate: (value) => ({ value: value as Record<string, unknown> }),
   },
+}
+
+/**
+ * Whether a server says that it does not know the session. Those made with the Python SDK of before 2026-01, or after the examples
+ * of the TypeScript SDK, say it with 400 and a sentence (modelcontextprotocol/python-sdk, issue 1727).
+ */
+function isForgotten(error: unknown): boolean {
+  const { status, message } = error as { status?: unknown; message?: unknown }
+  return status === 404 || (status === 400 && /\bsession\b/i.test(String(message)))
 }
 
 /** A server of before 2026-07-28 that fails at a request before `initialize` instead of refusing it. */
@@ -416,7 +428,7 @@ const REASON_MAX = 300
  * our credential; the body of an answer that is none of MCP may be a page of another service's insides.
  */
 function reasonOf(error: unknown, server: McpServerRef): string {
-  return clipped(storedFault(visible(sentenceOf(error)), server.secrets ?? []), REASON_MAX)
+  return clipped(storedFault(visible(sentenceOf(error, server)), server.secrets ?? []), REASON_MAX)
 }
 
 /** Text without the server's credential: a server may echo what it was sent. */
@@ -425,14 +437,15 @@ export function scrubbed(text: string, { secrets }: McpServerRef): string {
 }
 
 /** Classes of the client by name, since it is loaded only when it is used. */
-function sentenceOf(error: unknown): string {
+function sentenceOf(error: unknown, server: McpServerRef): string {
   if (!(error instanceof Error)) return 'the connection failed'
   if (error instanceof CutOff) return error.message
   if (error.name === 'AbortError') return 'cut off'
   const { name } = error.constructor
   const code = (error as { code?: unknown }).code
-  if (name === 'SdkHttpError') return httpSentence(Number((error as { status?: unknown }).status))
-  if (name === 'SdkError') return sdkSentence(error, code)
+  if (name === 'SdkHttpError') return httpSentence(Number((error as { status?: unknown }).status), server)
+  if (name === 'InsufficientScopeError') return scopeSentence(error)
+  if (name === 'SdkError') return sdkSentence(error, code, server)
   // Its classes keep the name of the first of them.
   if (error.name === 'ProtocolError')
     return `the server says: ${error.message.replace(/^MCP error -?\d+: /, '')}`
@@ -444,17 +457,24 @@ function sentenceOf(error: unknown): string {
 }
 
 /** Of the client itself: what it met is told where it is an error, and else that it is no MCP. */
-function sdkSentence({ message, cause }: Error, code: unknown): string {
+function sdkSentence({ message, cause }: Error, code: unknown, server: McpServerRef): string {
   if (code === 'CONNECTION_CLOSED') return 'the connection was closed'
-  if (cause instanceof Error && cause.constructor.name !== 'SdkError') return sentenceOf(cause)
+  if (cause instanceof Error && cause.constructor.name !== 'SdkError') return sentenceOf(cause, server)
   if (/^(ERA_NEGOTIATION_FAILED|INVALID_RESULT|CLIENT_HTTP_UNEXPECTED_CONTENT)$/.test(String(code)))
     return 'the answer is not MCP: check the address'
   return message
 }
 
-function httpSentence(status: number): string {
+/** Of a challenge for a scope (RFC 6750, section 3). */
+function scopeSentence(error: Error): string {
+  const { requiredScope: scope } = error as { requiredScope?: string }
+  return `the server answered 403: its credential lacks ${scope ? `the scope ${scope}` : 'a scope'}`
+}
+
+function httpSentence(status: number, { url }: McpServerRef): string {
   if (status === 401 || status === 403) return `the server answered ${status}: check its credential`
-  if (status === 404 || status === 405) return `the server answered ${status}: check its address`
+  if (status === 404 || status === 405)
+    return `the server answered ${status}: ${/\/sse\/?([?#]|$)/.test(url) ? OLD_TRANSPORT : 'check its address'}`
   if (status >= 300 && status < 400)
     return `the server answered ${status}, a redirect to elsewhere, which is not followed`
   return status > 0 ? `the server answered ${status}` : 'the answer is not MCP: check the address'

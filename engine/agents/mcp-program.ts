@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { Duplex, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import type { JSONRPCMessage, ReadBuffer, Transport } from '@modelcontextprotocol/client'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { Timers } from '../clock.ts'
 import type { McpServerRef } from './mcp-types.ts'
 
@@ -16,6 +16,8 @@ type Sdk = typeof import('@modelcontextprotocol/client')
 /** Bytes of one message, and of all that a program says. */
 const MESSAGE_MAX = 8 * 1024 * 1024
 const SAID_MAX = 256 * 1024 * 1024
+/** Places of a line at which a message may begin that are tried. */
+const BEGINNINGS = 8
 /** Characters kept of the end of its standard error. */
 const ERRORS_KEPT = 2_048
 /** For each of: ending by itself once its input is closed, and ending when it is told to. */
@@ -42,14 +44,15 @@ export class ProgramTransport implements Transport {
   private isClosing = false
   private said = 0
   private errors = ''
-  private readonly buffer: ReadBuffer
+  /** Of the line that is not whole yet. */
+  private parts: Buffer[] = []
+  private bytes = 0
 
   constructor(
-    private readonly sdk: Pick<Sdk, 'ReadBuffer' | 'serializeMessage'>,
+    private readonly sdk: Pick<Sdk, 'deserializeMessage' | 'serializeMessage'>,
     private readonly program: NonNullable<McpServerRef['program']>,
     private readonly timers: Timers,
   ) {
-    this.buffer = new sdk.ReadBuffer({ maxBufferSize: MESSAGE_MAX })
     this.over = new Promise((resolve) => {
       this.tellOver = resolve
     })
@@ -145,21 +148,42 @@ export class ProgramTransport implements Transport {
       this.cut(`its program said more than ${SAID_MAX / 1024 ** 2} MB`)
       return
     }
-    try {
-      this.buffer.append(part)
-    } catch {
-      this.cut(`its program sent a message of more than ${MESSAGE_MAX / 1024 ** 2} MB`)
-      return
-    }
-    for (;;)
-      try {
-        const message = this.buffer.readMessage()
-        if (message === null) return
-        this.onmessage?.(message)
-      } catch (error) {
-        // A line that is none of MCP: programs write such by mistake.
-        this.onerror?.(error as Error)
+    for (let rest = part; ; ) {
+      const end = rest.indexOf('\n')
+      const piece = end < 0 ? rest : rest.subarray(0, end)
+      this.bytes += piece.length
+      if (this.bytes > MESSAGE_MAX) {
+        this.cut(`its program sent a message of more than ${MESSAGE_MAX / 1024 ** 2} MB`)
+        return
       }
+      this.parts.push(piece)
+      if (end < 0) return
+      this.bytes = 0
+      this.read(Buffer.concat(this.parts.splice(0)).toString('utf8'))
+      rest = rest.subarray(end + 1)
+    }
+  }
+
+  /** One line. What is none of MCP, programs write by mistake; of a bar of progress there is no end before a message. */
+  private read(line: string): void {
+    let fault: Error | null = null
+    for (let at = 0, tries = 0; at >= 0 && tries < BEGINNINGS; tries++, at = line.indexOf('{"', at + 1)) {
+      const message = this.messageIn(line.slice(at))
+      if (!(message instanceof Error)) {
+        this.onmessage?.(message)
+        return
+      }
+      fault ??= message
+    }
+    if (fault !== null) this.onerror?.(fault)
+  }
+
+  private messageIn(text: string): JSONRPCMessage | Error {
+    try {
+      return this.sdk.deserializeMessage(text)
+    } catch (error) {
+      return error as Error
+    }
   }
 
   private cut(why: string): void {

@@ -27,6 +27,10 @@ const TOOLS = {
     process.stdout.write('this is a line of a log\n')
     return 'said'
   },
+  bar: () => {
+    process.stdout.write('{50%} of {"beans"} ')
+    return 'said'
+  },
   grow: () => {
     TOOLS.grown = () => 'grown'
     process.stdout.write(

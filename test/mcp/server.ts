@@ -51,6 +51,8 @@ export interface ServerOptions {
   revision?: 'modern'
   /** Says that its list may change. */
   listChanged?: boolean
+  /** Status with which it meets a session that it does not know; 404 unless said. */
+  forgotten?: number
   /** Status with which a server of before 2026-07-28 meets a request before `initialize`. */
   puzzled?: number
 }
@@ -90,7 +92,10 @@ export async function startMcpServer(tools: Offered[], options: ServerOptions = 
     if (options.puzzled && headers['mcp-method'] === 'server/discover')
       return void response.writeHead(options.puzzled).end('what is this')
     const transport = session === undefined ? await begin() : transports.get(session)
-    if (!transport) return void response.writeHead(404).end()
+    if (!transport)
+      return void response
+        .writeHead(options.forgotten ?? 404)
+        .end('Bad Request: No valid session ID provided')
     await transport.handleRequest(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

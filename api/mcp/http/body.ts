@@ -1,7 +1,8 @@
 /** The body of a message: one JSON object, within a bound. */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { BODY_DEPTH_MAX, nestsDeeper } from '../../json-body.ts'
+import { BODY_DEPTH_MAX, nestsDeeper } from '../../../schemas/json-body.ts'
+import { asMeant } from '../messages.ts'
 import { Refusal, unreadable } from './refuse.ts'
 
 /** Largest message, bytes: ten times the largest field of any tool. */
@@ -26,7 +27,7 @@ export async function readMessage(request: IncomingMessage): Promise<Record<stri
     throw new Refusal(400, 'send one message a request: batches are no part of the protocol any more')
   if (typeof message !== 'object' || message === null)
     throw new Refusal(400, 'the body must be one JSON-RPC message')
-  return message as Record<string, unknown>
+  return asMeant(message as Record<string, unknown>)
 }
 
 const tooLarge = () => new Refusal(413, `a message must have at most ${MESSAGE_MAX} bytes`)

@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node'
 import type { Credential } from '../access.ts'
+import { acceptsAll } from '../messages.ts'
 import { MODERN, revisionOf } from '../modern/revisions.ts'
 import { Session, type Shared } from '../session.ts'
 import { readMessage } from './body.ts'
@@ -30,6 +31,7 @@ export async function serveStreamable(
     throw new Refusal(405, `${method} is not for /mcp; it takes POST, GET and DELETE`, {
       allow: 'GET, POST, DELETE',
     })
+  acceptsAll(request)
   const message = method === 'POST' ? await readMessage(request) : undefined
   if (message !== undefined && (isModern(request) || revisionOf(message) !== undefined))
     return stateless.serve(credential, message, request, response)

@@ -11,6 +11,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server'
 import type { Logger } from 'pino'
+import { asMeant } from '../messages.ts'
 import type { Session } from '../session.ts'
 import { updateOf } from '../subscriptions.ts'
 import { beginListen, LISTEN } from './listen.ts'
@@ -75,7 +76,8 @@ export class StdioWire implements Transport {
     if (this.unanswered.size === 0) for (const resolve of this.idle.splice(0)) resolve()
   }
 
-  private async take(message: JSONRPCMessage): Promise<void> {
+  private async take(given: JSONRPCMessage): Promise<void> {
+    const message = asMeant(given)
     if (!('method' in message)) return this.onmessage?.(message)
     if (!('id' in message)) {
       if (message.method === 'notifications/cancelled') this.cancel(message.params?.requestId as RequestId)

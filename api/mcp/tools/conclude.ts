@@ -13,6 +13,8 @@ export const conclude = defineTool<ToolConclude, ToolConcludeResult>({
     'Ends a firing that you hold: records what you found as record_finding does and acknowledges it, both or neither. With nothing to report give verdict no_op alone.',
   scope: 'read',
   ofProject: true,
+  instead:
+    'These are of a firing that wait_for_firing handed out. One that came by webhook was acknowledged as it was taken: record_finding records what you found, and with nothing to report nothing is left to do',
   hints: adds(),
   async run({ subscription_id, delivery_id, lease, ...said }, context) {
     const holding = { subscription_id, delivery_id, lease }

@@ -29,8 +29,10 @@ import {
   waitFrame,
 } from './calls.ts'
 import { answerIn, asRest, joinParagraphs } from './queries.ts'
-import { type AskTool, callTool, type ToolWorld } from './tool-calls.ts'
+import { type AskTool, callTool, type ToolWorld, unknownEvents } from './tool-calls.ts'
 
+/** Events that an answer names and nobody was shown, which are looked up. */
+const GHOSTS_MAX = 10
 /** Calls of tools that are made of one reply. */
 const CALLS_MAX = 16
 const SAY_SOMETHING = 'Your reply was empty. Go on from here: call a tool, or answer.'
@@ -103,7 +105,20 @@ export class Turn implements Policy<TurnEnd> {
       await this.write(stepAt(tape, parts.clock, 'prompt', prompt))
     }
     if (tape.waitsNow) await parts.waitUntil(tape.waitsNow.until)
-    return await runLoop(tape, this, parts)
+    const end = await runLoop(tape, this, parts)
+    return end.event === 'answer' ? await this.withoutGhosts(end) : end
+  }
+
+  /** An answer that names events which nobody was shown is told to: a model makes up what it cannot find. */
+  private async withoutGhosts(end: TurnEnd): Promise<TurnEnd> {
+    const told = [...this.earlier, ...this.tape.messages()].filter(({ role }) => role !== 'assistant')
+    const said = JSON.stringify(told)
+    const named = idsIn(end.answer).filter((id) => !new RegExp(`\\b${id}\\b`).test(said))
+    const ghosts = await unknownEvents(named.slice(0, GHOSTS_MAX), this.parts.world)
+    if (ghosts.length === 0) return end
+    const word = `\n\n*svc has no event ${ghosts.join(' or ')} that you may read: do not rely on what is said of it here.*`
+    this.parts.tell({ type: 'text', text: word })
+    return { ...end, answer: `${end.answer}${word}` }
   }
 
   briefed() {
@@ -262,3 +277,6 @@ export class Turn implements Policy<TurnEnd> {
     for (const step of steps) this.tape.put(step)
   }
 }
+
+/** Ids of events that a text names, once each. */
+const idsIn = (text: string): string[] => [...new Set(text.match(/\bevt_\d{1,15}\b/g) ?? [])]

@@ -258,12 +258,14 @@ function parkedNow(steps: readonly Step[]): AskTurn['parked'] {
   return { reason, since: iso(since), until: iso(until), tries }
 }
 
-/** What was said beyond the replies that are whole: the piece of one that was cut off, or the closing word. */
+/** What was said beyond the replies that are whole: the piece of one that was cut off, or a word of svc. */
 function restOf({ state, answer }: TurnRow, steps: readonly Step[]): string {
   if (state === 'exhausted') return answer.endsWith(CUT.trim()) ? CUT : CLOSING
-  if (state !== 'cancelled' && state !== 'failed') return ''
+  if (state === 'running') return ''
   const whole = answerIn(steps)
-  return answer.startsWith(whole) ? answer.slice(whole.length).trim() : ''
+  const rest = answer.startsWith(whole) ? answer.slice(whole.length) : ''
+  // A word of svc is a paragraph of its own.
+  return state === 'answered' ? rest : rest.trim()
 }
 
 /** What the replies say that are whole. */

@@ -1,5 +1,6 @@
 /** The tools of Ask: each reads as the caller, or plans a proposal; nothing of it writes. */
 
+import { ArgumentFault, taken } from '../../../schemas/argument-forms.ts'
 import { namedEntity } from '../../../schemas/entity-word.ts'
 import { ownField } from '../../../schemas/fields-of.ts'
 import { check } from '../../../schemas/index.ts'
@@ -195,6 +196,27 @@ export const lookTool =
     return { told: text, isError }
   }
 
+/** @returns those ids that no event has which the caller may read */
+export async function unknownEvents(ids: readonly string[], world: ToolWorld): Promise<string[]> {
+  const { projects, asOf } = await within(world, undefined)
+  const question = { tool: 'event', as_of: new Date(asOf).toISOString(), max_tokens: LEAST_TOKENS } as const
+  const looked = await Promise.all(
+    ids.map((id) =>
+      world.reads.inspectFor(projects, { ...question, id }, asOf).then(
+        () => [],
+        (error: unknown) => {
+          if (error instanceof SvcError && error.code === 'not_found') return [id]
+          throw error
+        },
+      ),
+    ),
+  )
+  return looked.flat()
+}
+
+/** Least that a look may answer with. */
+const LEAST_TOKENS = 500
+
 const stats: ToolCallOf = async (args: Args, world) => {
   const { text, isError } = await countBy(await within(world, undefined), world.reads, args)
   return { told: text, isError }
@@ -361,16 +383,17 @@ interface Called {
 /** Calls a tool as the caller of the turn. Faults of arguments and refusals are answers to the model. */
 export async function callTool(
   { spec, call, scope }: AskTool,
-  { name, arguments: args }: ToolCall,
+  { name, arguments: given }: ToolCall,
   world: ToolWorld,
 ): Promise<Called> {
-  const unread = unreadArguments({ name, arguments: args })
+  const unread = unreadArguments({ name, arguments: given })
   if (unread) return failed(unread)
   if (scope && !world.caller.scopes.includes(scope))
     return failed(`this credential lacks the '${scope}' scope`)
-  const fault = check(`ask-call-${spec.name.replaceAll('_', '-')}.json`, args)
-  if (fault) return failed(fault)
   try {
+    const args = taken({ ...spec.input }, given)
+    const fault = check(`ask-call-${spec.name.replaceAll('_', '-')}.json`, args)
+    if (fault) return failed(fault)
     const answer = await call(args, world)
     if ('found' in answer) {
       const isPaged = Object.hasOwn((spec.input as { properties: object }).properties, 'cursor')
@@ -379,6 +402,7 @@ export async function callTool(
     const { told, isError = false, proposal } = answer
     return { text: told, isError, ...(proposal ? { proposal } : {}) }
   } catch (error) {
+    if (error instanceof ArgumentFault) return failed(error.message)
     if (!(error instanceof SvcError) || error.code === 'internal' || error.code === 'unavailable') throw error
     // Names of fields and labels are in it, which others chose.
     return failed(fence(world.marker, error.message))

@@ -1,8 +1,9 @@
 /** The tools of the service itself that a run is offered: they read, within the projects it works for. */
 
+import { labelsGiven, listGiven, textGiven } from '../../../schemas/argument-forms.ts'
 import { ownField } from '../../../schemas/fields-of.ts'
 import { check } from '../../../schemas/index.ts'
-import { isInstant } from '../../../schemas/instants.ts'
+import { readInstant } from '../../../schemas/instants.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
 import { askToolSchema } from '../../../schemas/tools.ts'
 import type { AgentSpec, InspectRequest, ReadRequest, StatsRequest } from '../../../schemas/types.ts'
@@ -187,10 +188,8 @@ function instantIn(args: Record<string, unknown>, name: 'from' | 'to'): number |
   const given = args[name]
   const text = typeof given === 'string' ? given.trim() : ''
   if (text === '') return undefined
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text
-  // Models leave the zone out, and all that they are shown is in UTC.
-  const instant = [time, `${time}Z`].find(isInstant)
-  return instant === undefined
+  const instant = readInstant(text)
+  return instant === null
     ? fail('invalid', `${name} must be an ISO 8601 time, such as 2026-11-20T12:00:00Z`, { field: name })
     : Date.parse(instant)
 }
@@ -453,15 +452,15 @@ function isNothing(value: unknown): boolean {
 }
 
 /** @returns the value in the form of its type, or what is wrong with it */
-function takenValue({ type }: Argument, value: unknown): { taken?: unknown; fault?: string } {
+function takenValue({ type }: Argument, given: unknown): { taken?: unknown; fault?: string } {
+  const value = type === 'array' ? listGiven({ type: 'string' }, given) : textGiven(given)
   const isPlain = ['string', 'number', 'boolean'].includes(typeof value)
   if (type === 'array') {
-    const words = Array.isArray(value) ? value : [value]
-    return words.every((word) => typeof word === 'string')
-      ? { taken: words }
+    return Array.isArray(value) && value.every((word) => typeof word === 'string')
+      ? { taken: value }
       : { fault: ' must be a list of words' }
   }
-  if (type === 'object') return takenMap(value)
+  if (type === 'object') return takenMap(labelsGiven(given))
   if (type === 'integer') {
     const number = isPlain ? Number(value) : Number.NaN
     return Number.isFinite(number) ? { taken: number } : { fault: ' must be a whole number' }
@@ -469,18 +468,13 @@ function takenValue({ type }: Argument, value: unknown): { taken?: unknown; faul
   return isPlain ? { taken: String(value) } : { fault: ' must be text' }
 }
 
-const PAIR = /^\s*([A-Za-z0-9_.-]{1,64})\s*=\s*(\S.*?)\s*$/s
-
-/** A map of labels, also as the tools of svc mcp take it, and as an entity is written. */
+/** A map of labels, also as the tools of svc mcp take it. */
 function takenMap(value: unknown): { taken?: Record<string, string>; fault?: string } {
-  const pair = typeof value === 'string' ? PAIR.exec(value) : null
-  const entries: [unknown, unknown][] = pair
-    ? [[pair[1], pair[2]]]
-    : Array.isArray(value)
-      ? value.map((one) => [one?.label, one?.value])
-      : typeof value === 'object' && value !== null
-        ? Object.entries(value)
-        : [[null, null]]
+  const entries: [unknown, unknown][] = Array.isArray(value)
+    ? value.map((one) => [one?.label, one?.value])
+    : typeof value === 'object' && value !== null
+      ? Object.entries(value)
+      : [[null, null]]
   const map = new Map<string, string>()
   for (const [label, one] of entries) {
     if (typeof label !== 'string')

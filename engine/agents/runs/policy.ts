@@ -123,7 +123,7 @@ class RunPolicy implements Policy<LoopEnd> {
     const text = `${named} left out: a request to ${provider} names ${most} tools at most, and there are ${tools.length}; list those that the agent needs under tools`
     // Said once, however often a fallback answers.
     if (this.tape.steps.some((step) => step.kind === 'note' && step.data.text === text)) return
-    await this.write('note', { text })
+    await this.write('note', { text, aside: true })
   }
 
   private async view(): Promise<FirstView | null> {
@@ -252,6 +252,7 @@ class RunPolicy implements Policy<LoopEnd> {
   async weigh(reply: StoredReply): Promise<LoopEnd | null> {
     const { tape, run } = this
     if (reply.calls.length > 0 || tape.last?.kind !== 'model') return null
+    await this.tellLeftOutBy(reply)
     if (isCut(reply)) {
       const say = reply.text.trim() ? GO_ON : BEGIN_AGAIN
       await this.write('note', { text: 'its reply was cut off', say, cut: true })

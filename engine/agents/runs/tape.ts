@@ -71,7 +71,9 @@ export class Tape {
 
   /** The last thing said, asked or answered. */
   get last(): Step | null {
-    return this.steps.findLast((step) => step.kind !== 'note' || step.data.resumed !== true) ?? null
+    const isSaid = (step: Step) =>
+      step.kind !== 'note' || (step.data.resumed !== true && step.data.aside !== true)
+    return this.steps.findLast(isSaid) ?? null
   }
 
   /** The last conclusion that kept the rules of form. */

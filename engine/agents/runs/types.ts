@@ -60,6 +60,7 @@ export interface StepData {
    * the step of this number are told in short from here on; of Ask, `parked`: it waits for its model, `forgot`: so many
    * messages of what was said before its question are told no more. `narrow`: shorter replies are asked for from here
    * on. `tools`: offered from here on, besides those before.
+   * `aside`: the reply before it is still to be weighed.
    */
   note: {
     text: string
@@ -72,6 +73,7 @@ export interface StepData {
     forgot?: number
     narrow?: true
     tools?: ToolSpec[]
+    aside?: true
   }
 }
 

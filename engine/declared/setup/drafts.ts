@@ -1,10 +1,19 @@
 /** Drafts of guided setup: begun from a goal, planned again, edited, stopped (SPEC.md, Project lifecycle). */
 import { countWords } from '../../../schemas/plain-words.ts'
-import type { Label, Plan, PlanProblem, Project, SetupDraft, SetupReplan } from '../../../schemas/types.ts'
+import type {
+  Connector,
+  Label,
+  Plan,
+  PlanProblem,
+  Project,
+  SetupDraft,
+  SetupReplan,
+} from '../../../schemas/types.ts'
 import { ModelFault } from '../../agents/models/types.ts'
 import { markerOf } from '../../agents/runs/prompt.ts'
 import { fail } from '../../errors.ts'
 import { acceptedBy, advance } from '../../log/lifecycle.ts'
+import { linesOf } from '../../log/timeline/inspect-pages.ts'
 import { CUSTOM_TEMPLATE, newProjectId, type ProjectDoc, projectOf, putProject } from '../../model/project.ts'
 import type { Declared, WriteBy } from '../declared.ts'
 import { moveDraft, PLANNING, type SetupRow, setupQueries, showStep } from '../projects/follow.ts'
@@ -239,6 +248,20 @@ export interface PlanningJob extends PlanningId {
   marker: string
 }
 
+/** What a model proposed. */
+export interface Proposal {
+  plan: object
+  /** Why there is none, in a sentence; null: there is one. */
+  fault: string | null
+}
+
+interface Settled {
+  problems: PlanProblem[]
+  isOver: boolean
+  /** Whether there is something in the plan. */
+  isUsable: boolean
+}
+
 export interface PlanningPort {
   /**
    * Takes up what waits to be planned, and ends what a stopped daemon left in the middle.
@@ -255,9 +278,10 @@ export interface PlanningPort {
   planningWait(of: PlanningId, words: string | null): Promise<void>
   /**
    * Checks and keeps what a model proposed. @returns what is to be fixed, and whether the planning is over
+   * @param best plan that it proposed before, kept where its last one has more problems; null: none
    * @throws SvcError wrong_state when the planning is over
    */
-  proposePlan(of: PlanningId, given: unknown): Promise<{ problems: PlanProblem[]; isOver: boolean }>
+  proposePlan(of: PlanningId, given: Proposal, best: object | null): Promise<Settled>
   /** Ends a planning that cannot go on; one that is over already stays as it is. */
   failPlanning(of: PlanningId, reason: string, noProvider: boolean): Promise<void>
 }
@@ -346,13 +370,13 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
         else if (words !== null) show(row.id, text)
       }),
 
-    proposePlan: async (of, given) =>
+    proposePlan: async (of, given, best) =>
       store.tx(() => {
         const row = current(of)
         // It proposed at once, without having looked at anything.
         if (!acceptedBy('draft', row.snapshot).includes('check')) move(row, { type: 'write' })
         move(row, { type: 'check' })
-        return settle(row, given, fixRounds(row))
+        return settle(row, given, best)
       }),
 
     failPlanning: async (of, reason, noProvider) =>
@@ -363,39 +387,46 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
       }),
   }
 
-  function settle(
-    row: SetupRow,
-    given: unknown,
-    rounds: number,
-  ): { problems: PlanProblem[]; isOver: boolean } {
-    const doc = docOf(row.id)
-    const asked = asProposed(given, row, doc.name)
-    const { plan, problems, changes } = checkWhole(declared, asked, {
-      project: row.id,
-      goal: doc.goal ?? '',
-      withSecrets: false,
-    })
-    const isUsable = !isEmpty(plan)
+  function settle(row: SetupRow, given: Proposal, best: object | null): Settled {
+    const isLast = fixRounds(row) >= FIX_ROUNDS
+    const now = checked(row, given, isLast)
+    const before =
+      isLast && best !== null && now.faults.length > 0
+        ? checked(row, { plan: best, fault: null }, isLast)
+        : null
+    const isBetter = before !== null && (!now.isUsable || before.faults.length < now.faults.length)
+    const { plan, problems, faults, isUsable } = isBetter ? before : now
     if (isUsable) queries.savePlan(row.id, keptPlan(declared, plan), row.who)
-    const over = { problems, isOver: true }
-    // A trigger that cannot fire could be applied: the model is told once more, a person beside the plan.
-    const warnings = rounds < FIX_ROUNDS ? (changes?.warnings ?? []) : []
-    const faults = [...problems, ...warnings.map((message) => ({ where: 'plan', message }))]
+    const over = { problems, isOver: true, isUsable }
     if (faults.length === 0) {
       move(row, { type: 'pass' })
       return over
     }
-    if (!isUsable && rounds >= FIX_ROUNDS) {
+    if (!isUsable && isLast) {
       move(row, { type: 'fail', reason: EMPTY })
       return over
     }
     move(row, { type: 'problems', problems: faults.length })
-    return queries.byId(row.id)!.state === 'fixing' ? { problems: faults, isOver: false } : over
+    return queries.byId(row.id)!.state === 'fixing' ? { problems: faults, isOver: false, isUsable } : over
+  }
+
+  function checked(row: SetupRow, { plan: given, fault }: Proposal, isLast: boolean) {
+    const doc = docOf(row.id)
+    const { plan, problems, changes } = checkWhole(declared, asProposed(given, row, doc.name), {
+      project: row.id,
+      goal: doc.goal ?? '',
+      withSecrets: false,
+    })
+    // A trigger that cannot fire could be applied: the model is told once more, a person beside the plan.
+    const warnings = isLast ? [] : (changes?.warnings ?? [])
+    const found = [...problems, ...warnings.map((message) => ({ where: 'plan', message }))]
+    const faults = fault === null ? found : [{ where: 'plan', message: fault }]
+    return { plan, problems, faults, isUsable: fault === null && !isEmpty(plan) }
   }
 }
 
 /** Who looks, and a name that the person gave, are not the model's to choose; its numbers are in the text. */
-function asProposed(given: unknown, { who, named }: SetupRow, name: string): object {
+function asProposed(given: object, { who, named }: SetupRow, name: string): object {
   const plan = isFields(given) ? given : {}
   const wakes = Array.isArray(plan.wakes) ? plan.wakes.filter(isFields) : []
   return {
@@ -485,3 +516,44 @@ function countsOf({ sources, agents, tools, skills, triggers }: PlanningFacts): 
 }
 
 const count = (n: number, word: string): string => (n === 0 ? '' : countWords(n, word))
+
+/** No default and no choice of a secret is told. */
+export function connectorsText(connectors: Record<string, Connector>): string {
+  return Object.entries(connectors)
+    .map(([kind, { label, mode, description, fields, provides }]) => {
+      const config = fields
+        .filter(({ advanced }) => !advanced)
+        .map(({ name, type, required, secret, help }) =>
+          secret
+            ? `${name}: entered by the person`
+            : `${name} (${type}${required ? ', required' : ''}): ${help}`,
+        )
+      const offered = provides.map(({ name }) => name)
+      return [
+        `## ${kind} (${label}, ${mode})`,
+        description,
+        ...config.map((line) => `- ${line}`),
+        ...(offered.length ? [`Labels can also read: ${offered.join(', ')}`] : []),
+      ].join('\n')
+    })
+    .join('\n\n')
+}
+
+/** What to say of those that are left out of a list. */
+export const moreOf = (left: number, noun: string, how = ', which are not named here'): string[] =>
+  left > 0 ? [`and ${countWords(left, `more ${noun}`)}${how}`] : []
+
+const SOURCES_TOKENS = 5_000
+
+/** As many as an answer holds; how to find the others is said. */
+export function sourcesText(
+  { facts }: Pick<PlanningJob, 'facts'>,
+  { contains }: Record<string, unknown>,
+): string {
+  const wanted = typeof contains === 'string' ? contains.trim().toLowerCase() : ''
+  const all = facts.sources.filter(({ name }) => name.toLowerCase().includes(wanted))
+  const told = all.map((source) => JSON.stringify(source))
+  const { lines } = linesOf(told, 0, SOURCES_TOKENS)
+  const left = moreOf(all.length - lines.length, 'source', ': call again with contains, a part of the name')
+  return [...lines, ...left].join('\n') || 'none'
+}

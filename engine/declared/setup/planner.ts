@@ -3,8 +3,8 @@
  * follows each to its end. What it has in memory decides nothing; a daemon that is killed leaves drafts
  * that a person plans again.
  */
-import { countWords } from '../../../schemas/plain-words.ts'
-import type { Connector, Plan } from '../../../schemas/types.ts'
+import { ArgumentFault, taken } from '../../../schemas/argument-forms.ts'
+import type { Plan } from '../../../schemas/types.ts'
 import {
   type Choice,
   type LoopParts,
@@ -18,17 +18,25 @@ import {
 import { waitWords } from '../../agents/models/adapter.ts'
 import { ModelFault, type Models, type ToolCall, type ToolSpec } from '../../agents/models/types.ts'
 import type { UsageEntry } from '../../agents/models/usage.ts'
+import { unreadArguments } from '../../agents/runs/own-tools.ts'
 import { fence } from '../../agents/runs/prompt.ts'
 import { Tape } from '../../agents/runs/tape.ts'
 import type { StepData, StepWrite, StoredReply, Unavailable } from '../../agents/runs/types.ts'
 import type { EngineCore } from '../../calls.ts'
 import type { Clock, Timers } from '../../clock.ts'
 import { SvcError } from '../../errors.ts'
-import { linesOf } from '../../log/timeline/inspect-pages.ts'
 import { createWorkerLoop, settled } from '../../log/worker-loop.ts'
 import { redact } from '../../net/redact.ts'
 import type { DeclaredCalls } from '../calls.ts'
-import type { PlanningId, PlanningJob, PlanningPort } from './drafts.ts'
+import {
+  connectorsText,
+  moreOf,
+  type PlanningId,
+  type PlanningJob,
+  type PlanningPort,
+  type Proposal,
+  sourcesText,
+} from './drafts.ts'
 
 export interface Planner {
   /** Something may wait, or may be over. */
@@ -136,6 +144,10 @@ class PlanPolicy implements Policy<PlanEnd> {
   /** Plans that were checked; those after the first fix what the check found. */
   private proposed = 0
   private isWaiting = false
+  /** The proposal with the fewest problems, for where what comes after it is worse. */
+  private best: { plan: object; problems: number } | null = null
+  /** What the check found of the last proposal that could be read. */
+  private found: string[] = []
 
   constructor(
     private readonly job: PlanningJob,
@@ -179,7 +191,7 @@ class PlanPolicy implements Policy<PlanEnd> {
   async answerCalls(pending: readonly ToolCall[], { calls }: StoredReply): Promise<PlanEnd | null> {
     const proposal = calls.find(isProposal)
     if (proposal) {
-      const told = await this.propose(proposal.arguments)
+      const told = await this.propose(readProposal(proposal))
       if (told === null) return 'over'
       for (const call of calls) {
         const isIt = call === proposal
@@ -200,18 +212,28 @@ class PlanPolicy implements Policy<PlanEnd> {
   /** A reply that proposes nothing. */
   async weigh({ calls }: StoredReply): Promise<PlanEnd | null> {
     if (calls.some(isProposal) || (this.proposed === 0 && calls.length > 0)) return null
-    const told = this.proposed === 0 ? `Call the ${PROPOSE} tool with the plan now.` : await this.propose({})
+    const told =
+      this.proposed === 0 ? `Call the ${PROPOSE} tool with the plan now.` : await this.propose(NO_PROPOSAL)
     if (told === null) return 'over'
     this.tape.put(noteAt(this.tape, this.parts.clock, { text: 'it proposed nothing', say: told }))
     return null
   }
 
   /** @returns what the model is told of it; null: the planning is over */
-  private async propose(given: unknown): Promise<string | null> {
-    const { problems, isOver } = await this.parts.port.proposePlan(this.job, given)
+  private async propose(proposal: Proposal): Promise<string | null> {
+    const { best } = this
+    const { problems, isOver, isUsable } = await this.parts.port.proposePlan(
+      this.job,
+      proposal,
+      best?.plan ?? null,
+    )
     if (isOver || this.proposed++ >= FIXES_MAX) return null
+    if (isUsable && problems.length <= (best?.problems ?? Infinity))
+      this.best = { plan: proposal.plan, problems: problems.length }
     const list = problems.map(({ where, message }) => `- ${where}: ${message}`)
-    return `The check found problems. Fix them and call ${PROPOSE} again with the whole plan; keep every key.\n${list.join('\n')}`
+    const all = proposal.fault === null ? list : [...list, ...this.found]
+    if (proposal.fault === null) this.found = list
+    return `The check found problems. Fix them and call ${PROPOSE} again with the whole plan; keep every key.\n${all.join('\n')}`
   }
 
   private async answer(call: ToolCall, result: string, isError: boolean): Promise<void> {
@@ -257,6 +279,21 @@ class PlanPolicy implements Policy<PlanEnd> {
       waitUntil: (at) => waitUntil(at, this.parts),
     })
     return refusal === null ? null : otherwise(`${why.reason}; ${refusal}`)
+  }
+}
+
+/** Of a reply that comes after a proposal, and has none. */
+const NO_PROPOSAL: Proposal = { plan: {}, fault: 'nothing was proposed' }
+
+/** The plan of a call, in the forms that models give arguments in. */
+function readProposal(call: ToolCall): Proposal {
+  const unread = unreadArguments(call)
+  if (unread) return { plan: {}, fault: unread }
+  try {
+    return { plan: taken(proposal(), call.arguments), fault: null }
+  } catch (error) {
+    if (error instanceof ArgumentFault) return { plan: {}, fault: error.message }
+    throw error
   }
 }
 
@@ -326,9 +363,6 @@ function firstMessage(job: PlanningJob): string {
 
 /** Sources that the first message names; each is a line. */
 const SOURCES_TOLD = 100
-
-const moreOf = (left: number, noun: string, how = ', which are not named here'): string[] =>
-  left > 0 ? [`and ${countWords(left, `more ${noun}`)}${how}`] : []
 
 /** A plan as propose_plan takes it: what is derived is left out, as the numbers are that condition and cooldown have. */
 function asProposed(plan: Plan): object {
@@ -463,7 +497,7 @@ function planningTools(job: Pick<PlanningJob, 'facts'>): ToolSpec[] {
   ]
 }
 
-function proposal(): object {
+function proposal(): Record<string, unknown> {
   return {
     type: 'object',
     properties: {
@@ -539,40 +573,6 @@ async function lookAt(
     if (!(error instanceof SvcError)) throw error
     return { content: fence(job.marker, error.message), isError: true }
   }
-}
-
-const SOURCES_TOKENS = 5_000
-
-/** As many as an answer holds; how to find the others is said. */
-function sourcesText({ facts }: PlanningJob, { contains }: Record<string, unknown>): string {
-  const wanted = typeof contains === 'string' ? contains.trim().toLowerCase() : ''
-  const all = facts.sources.filter(({ name }) => name.toLowerCase().includes(wanted))
-  const told = all.map((source) => JSON.stringify(source))
-  const { lines } = linesOf(told, 0, SOURCES_TOKENS)
-  const left = moreOf(all.length - lines.length, 'source', ': call again with contains, a part of the name')
-  return [...lines, ...left].join('\n') || 'none'
-}
-
-/** No default and no choice of a secret is told. */
-function connectorsText(connectors: Record<string, Connector>): string {
-  return Object.entries(connectors)
-    .map(([kind, { label, mode, description, fields, provides }]) => {
-      const config = fields
-        .filter(({ advanced }) => !advanced)
-        .map(({ name, type, required, secret, help }) =>
-          secret
-            ? `${name}: entered by the person`
-            : `${name} (${type}${required ? ', required' : ''}): ${help}`,
-        )
-      const offered = provides.map(({ name }) => name)
-      return [
-        `## ${kind} (${label}, ${mode})`,
-        description,
-        ...config.map((line) => `- ${line}`),
-        ...(offered.length ? [`Labels can also read: ${offered.join(', ')}`] : []),
-      ].join('\n')
-    })
-    .join('\n\n')
 }
 
 async function fieldsText(source: string, port: PlanningReads): Promise<string> {

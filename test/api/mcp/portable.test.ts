@@ -167,6 +167,7 @@ describe('the list', () => {
 })
 
 describe('the forms of an argument', () => {
+  const UTC = '2025-12-01T00:00:00.000Z'
   const schema = {
     type: 'object',
     properties: {
@@ -176,6 +177,10 @@ describe('the forms of an argument', () => {
       note: { type: 'string' },
       n: { type: 'integer' },
       yes: { type: 'boolean' },
+      from: { type: 'string', format: 'date-time' },
+      to: { type: 'string', format: 'date-time' },
+      event: { type: 'string', pattern: '^evt_[0-9]{1,15}$' },
+      words: { type: 'array', items: { type: 'string' } },
       many: {
         type: 'array',
         items: {
@@ -214,6 +219,22 @@ describe('the forms of an argument', () => {
     ['null for none', { window: null, note: null, spec: null }, {}],
     ['nothing for none', { window: '', note: '' }, { note: '' }],
     ['them within a list', { many: [{ spec: '{}', event: null }] }, { many: [{ spec: {} }] }],
+    [
+      'one text or JSON for a list',
+      { words: 'a', many: '[{"event":"e"}]' },
+      { words: ['a'], many: [{ event: 'e' }] },
+    ],
+    ['one entry or nothing for a list', { words: '', many: { event: 'e' } }, { many: [{ event: 'e' }] }],
+    ['a list of one, or a number, for a text', { note: ['a'], window: 5 }, { note: 'a', window: '5' }],
+    ['labels as an entity is written', { selector: 'a=b c' }, { selector: { a: 'b c' } }],
+    ['labels as JSON', { selector: '{"a":"b"}' }, { selector: { a: 'b' } }],
+    ['the number of an event for its id', { event: 42 }, { event: 'evt_42' }],
+    ['Unix time', { from: 1764547200, to: '1764547200000' }, { from: UTC, to: UTC }],
+    [
+      'several texts, and a time without its zone, for the check to say',
+      { note: ['a', 'b'], from: '2025-12-01T00:00' },
+      { note: ['a', 'b'], from: '2025-12-01T00:00' },
+    ],
     ['what is not known, for the check to say', { selector: null, x: null }, { selector: null, x: null }],
   ])('are taken as %s', (_what, given, args) => expect(taken(schema, given)).toEqual(args))
 
@@ -224,6 +245,7 @@ describe('the forms of an argument', () => {
 
   it.each<[string, Json, string]>([
     ['a list of others', { selector: ['a'] }, 'selector must be a list of {label, value}'],
+    ['a word for labels', { selector: 'a' }, 'selector must be a list of {label, value}'],
     [
       'a label twice',
       { selector: ['x', 'y'].map((value) => ({ label: 'a', value })) },

@@ -97,6 +97,12 @@ describe('a call that cannot be done', () => {
       { trigger: 'ayn', timeout_seconds: 0 },
       'no trigger is named ayn (did you mean any?)',
     ],
+    [
+      'a firing came by webhook',
+      'conclude',
+      { verdict: 'no_op' },
+      'came by webhook was acknowledged as it was taken: record_finding records what you found',
+    ],
     ['nothing has that id', 'get_event', { id: 'evt_999999' }, 'evt_999999'],
     [
       'the project is not known',

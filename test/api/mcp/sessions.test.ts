@@ -287,6 +287,42 @@ it('a message that is not UTF-8 is refused, before its bytes are stored as other
   expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('not valid UTF-8')])
 })
 
+describe('a client that keeps to the protocol in part', () => {
+  const begun = async (url: string) => {
+    const { headers } = await post(url, INIT)
+    return { 'mcp-session-id': String(headers['mcp-session-id']) }
+  }
+
+  it.each<[string, object]>([
+    ['names no capabilities', { capabilities: undefined }],
+    ['has null for them', { capabilities: null }],
+    ['does not say who it is', { clientInfo: undefined }],
+    ['says its name alone', { clientInfo: { name: 'raw' } }],
+  ])('begins a session, where it %s', async (_what, change) => {
+    const { mcp } = await open()
+    const answer = await post(mcp.url, { ...INIT, params: { ...INIT.params, ...change } })
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('"protocolVersion"')])
+  })
+
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['JSON text', '{"cursor":null}'],
+  ])('calls a tool with arguments that are %s', async (_what, given) => {
+    const { mcp } = await open()
+    const params = { name: 'list_sources', arguments: given }
+    const asked = { jsonrpc: '2.0', id: 3, method: 'tools/call', params }
+    const { text } = await raw(mcp.url, await begun(mcp.url), JSON.stringify(asked))
+    expect(text).toContain('"structuredContent"')
+  })
+
+  it('is answered where it takes anything', async () => {
+    const { mcp } = await open()
+    for (const accept of ['*/*', 'application/json, */*;q=0.5'])
+      expect((await raw(mcp.url, { accept }, JSON.stringify(INIT))).status).toBe(200)
+    expect((await raw(mcp.url, { accept: 'text/html' }, JSON.stringify(INIT))).status).toBe(406)
+  })
+})
+
 describe('a daemon that restarts', () => {
   it('is told as a failure that may be tried again, and then works again', async () => {
     const { mcp, svc: first } = await open()

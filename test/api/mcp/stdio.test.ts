@@ -57,17 +57,20 @@ const callOf = (name: string, args = {}) => ({ method: 'tools/call', params: { n
 
 describe('svc mcp over stdio', () => {
   it('writes nothing but the protocol, answers what was asked, and ends with its client', async () => {
+    // A client that names neither what it can do nor itself, and has null where there are no arguments.
+    const bare = { ...INIT, params: { protocolVersion: '2025-06-18' } }
+    const sources = { method: 'tools/call', params: { name: 'list_sources', arguments: null } }
     const { code, out, err } = await speak([
-      ...ask(INIT, { method: 'tools/list' }, callOf('list_sources'), callOf('read', {}), {
-        method: 'no/such',
-      }),
+      ...ask(bare, { method: 'tools/list' }, sources, callOf('read', {}), { method: 'no/such' }),
       'this is no message',
     ])
     const answers = out
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { jsonrpc: string; id: number })
-    expect(answers.map(({ id }) => id).sort()).toEqual([0, 1, 2, 3, 4])
+      .sort((a, b) => a.id - b.id)
+    expect(answers.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4])
+    expect(answers[2]).toMatchObject({ result: { structuredContent: { sources: [] } } })
     expect(answers.every(({ jsonrpc }) => jsonrpc === '2.0')).toBe(true)
     expect(err).toContain(`svc mcp: stdio -> ${svc.url} as no auth configured (admin, ingest, read)`)
     expect(code).toBe(0)

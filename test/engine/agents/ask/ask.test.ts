@@ -84,7 +84,7 @@ describe('a question', () => {
         calls: [
           { name: 'detect_template', id: 'a', arguments: { key: 'x' } },
           { name: 'create_source', id: 'b', arguments: { name: 'x' } },
-          { name: 'stats', id: 'c', arguments: { by: 7 } },
+          { name: 'stats', id: 'c', arguments: { by: ['a', 'b'] } },
           { name: 'describe', id: 'd', arguments: { handle: 'source:nowhere' } },
           { name: 'read', id: 'e', arguments: '{"selector": oops' },
         ],
@@ -101,6 +101,57 @@ describe('a question', () => {
     expect(said.d).toContain('nowhere')
     expect(said.e).toContain('the arguments of read are no JSON object')
     expect(await world.engine.listSources()).toHaveLength(1)
+  })
+
+  it('takes arguments where it is plain what is meant, as runs and svc mcp do', async () => {
+    const world = await openAskWorld()
+    await world.post({ service: 'checkout', type: 'error', msg: 'cannot pay' })
+    const calls: [string, Record<string, unknown>, string][] = [
+      ['read', { selector: 'service=checkout', event_types: 'error', project: null }, 'cannot pay'],
+      ['read', { sources: '["app"]', from: world.clock.at / 1_000 - 60, text: '' }, 'cannot pay'],
+      ['stats', { by: ['service'], where: '{"service":"checkout"}', top: '3' }, 'checkout'],
+    ]
+    world.models.reply('m1', [
+      { calls: calls.map(([name, args], i) => ({ name, id: `c${i}`, arguments: args })) },
+      { text: 'It cannot pay.' },
+    ])
+    const frames = await world.asked('What broke?')
+    const said = Object.fromEntries(
+      frames.flatMap((frame) => (frame.type === 'tool_done' ? [[frame.id, frame.preview]] : [])),
+    )
+    for (const [i, [, , answered]] of calls.entries()) expect(said[`c${i}`]).toContain(answered)
+  })
+
+  it('is told of events that its answer names and that there are not', async () => {
+    const world = await openAskWorld()
+    await world.post({ service: 'checkout', type: 'error', msg: 'cannot pay' })
+    world.models.reply('m1', [
+      { text: 'It broke at evt_1 and evt_99, as evt_7 says, and again at evt_99.' },
+      { text: 'There is no evt_4321 either.' },
+    ])
+    const [said, again] = [await world.asked('What broke?'), await world.asked('Where is evt_4321?')]
+    const textOf = (frames: typeof said) =>
+      frames.flatMap((frame) => (frame.type === 'text' ? [frame.text] : [])).join('')
+    const word =
+      '*svc has no event evt_99 or evt_7 that you may read: do not rely on what is said of it here.*'
+    expect(textOf(said)).toBe(`It broke at evt_1 and evt_99, as evt_7 says, and again at evt_99.\n\n${word}`)
+    // A reader that comes later is told it, too.
+    expect(world.ended[0]!.turn.frames.at(-1)).toEqual({ type: 'text', text: `\n\n${word}` })
+    // What a person named is theirs to know.
+    expect(textOf(again)).toBe('There is no evt_4321 either.')
+  })
+
+  it('has in its answer no call that the model wrote as text', async () => {
+    const world = await openAskWorld()
+    world.models.reply('m1', [
+      { text: '{"name":"list_sources","arguments":{}}' },
+      { text: 'There is one source.' },
+    ])
+    const frames = await world.asked('What is there?')
+    expect(frames.map(({ type }) => type)).toEqual([
+      ...['start', 'text', 'again', 'tool', 'tool_done', 'text', 'done'],
+    ])
+    expect(world.ended[0]!.turn.answer).toBe('There is one source.')
   })
 
   it('looks up findings, firings and runs by an entity as Ask itself writes it', async () => {

@@ -43,17 +43,20 @@ describe('connecting', () => {
     expect(await call('desk__find', {})).toMatchObject({ text: 'done', isError: false })
   })
 
-  it('begins another session where the server has ended its own, once for calls at the same time', async () => {
-    const desk = await server([find])
-    const { call } = await connected([ref('desk', desk)])
-    expect(await call('desk__find', {})).toMatchObject({ text: 'done', isError: false })
-    desk.forget()
-    const two = await Promise.all([call('desk__find', { n: 1 }), call('desk__find', { n: 2 })])
-    expect(two).toMatchObject([{ isError: false }, { isError: false }])
-    expect(desk.sessions).toBe(1)
-    // Each was carried out once.
-    expect(desk.calls.map(({ args }) => args)).toEqual([{}, { n: 1 }, { n: 2 }])
-  })
+  it.each([404, 400])(
+    'begins another session where the server says %i to its own, once for calls at the same time',
+    async (forgotten) => {
+      const desk = await server([find], { forgotten })
+      const { call } = await connected([ref('desk', desk)])
+      expect(await call('desk__find', {})).toMatchObject({ text: 'done', isError: false })
+      desk.forget()
+      const two = await Promise.all([call('desk__find', { n: 1 }), call('desk__find', { n: 2 })])
+      expect(two).toMatchObject([{ isError: false }, { isError: false }])
+      expect(desk.sessions).toBe(1)
+      // Each was carried out once.
+      expect(desk.calls.map(({ args }) => args)).toEqual([{}, { n: 1 }, { n: 2 }])
+    },
+  )
 
   it('sends its headers, opens no stream of notifications and ends its session', async () => {
     const desk = await server([find], { authorization: 'Bearer t0ken' })
@@ -99,6 +102,11 @@ describe('connecting', () => {
     await closed.close()
     const signIn = 'Bearer resource_metadata="https://desk.example/.well-known/oauth-protected-resource"'
     const oauth = await server([], { authorization: 'x', signIn })
+    const old = await raw((socket) => void socket.end('HTTP/1.1 405 No\r\ncontent-length: 0\r\n\r\n'))
+    const scope = await raw((socket) => {
+      const challenge = 'Bearer error="insufficient_scope", scope="tickets:read"'
+      socket.end(`HTTP/1.1 403 No\r\nwww-authenticate: ${challenge}\r\ncontent-length: 0\r\n\r\n`)
+    })
     const page = await raw((socket) => {
       const body = '<html>secret page'
       socket.end(
@@ -112,6 +120,8 @@ describe('connecting', () => {
       ref('oauth', oauth),
       ref('expired', oauth, { headers: { Authorization: 'Bearer old' } }),
       ref('page', page),
+      ref('old', { url: `${old.url}/sse` }),
+      ref('scope', scope),
       ref('cloud', { url: 'http://169.254.169.254/mcp' }),
     ])
     expect(tools.map(({ name }) => name)).toEqual(['good__find'])
@@ -120,6 +130,8 @@ describe('connecting', () => {
       locked: 'the server answered 401: check its credential',
       oauth: expect.stringContaining('asks for a sign-in by OAuth') as string,
       expired: 'the server answered 401: check its credential',
+      old: expect.stringMatching(/answered 405: .* HTTP\+SSE, which svc does not speak/) as string,
+      scope: 'the server answered 403: its credential lacks the scope tickets:read',
       page: 'the answer is not MCP: check the address',
       cloud: 'target address is not allowed',
     })

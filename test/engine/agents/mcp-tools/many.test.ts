@@ -1,5 +1,6 @@
 /** More tools than a request may name: chat completions take 128, and refuse the whole request over it. */
 import { expect, it, onTestFinished } from 'vitest'
+import type { ScriptedReply } from '../../../models/script.ts'
 import { BY } from '../../triggers/trigger-world.ts'
 import { conclude, error, stepsOf } from '../runs/replies.ts'
 import { openRunWorld } from '../runs/run-world.ts'
@@ -10,7 +11,12 @@ const tools = Array.from({ length: 140 }, (_, i) => ({
   annotations: { readOnlyHint: true },
 }))
 
-async function ran(wire: 'providera' | 'compatible', listed?: string, fallbackWire?: 'compatible') {
+async function ran(
+  wire: 'providera' | 'compatible',
+  listed?: string,
+  fallbackWire?: 'compatible',
+  answers: ScriptedReply[] = [{ calls: [{ name: 'stats', arguments: {} }] }, conclude()],
+) {
   const world = await openRunWorld({ wire, ...(fallbackWire ? { fallbackWire } : {}) })
   onTestFinished(() => world.close())
   const { agent, models, post, settled, run, engine } = world
@@ -19,7 +25,7 @@ async function ran(wire: 'providera' | 'compatible', listed?: string, fallbackWi
   const rows = ['*', ...(listed ? [listed] : [])].map((tool) => ({ server: 'desk', tool }))
   await agent({ name: 'first-look', trigger: 't', model: 'm1', mcp_servers: ['desk'], tools: rows })
   // The account of the first is empty: the fallback is asked at once, and reads before it concludes.
-  if (fallbackWire) models.reply('m2', [{ calls: [{ name: 'stats', arguments: {} }] }, conclude()])
+  if (fallbackWire) models.reply('m2', answers)
   models.reply('m1', ({ body }) =>
     fallbackWire
       ? { status: 400, error: 'Your credit balance is too low' }
@@ -57,13 +63,19 @@ it('are all told in a format that takes them', async () => {
   expect(notes).toEqual([])
 })
 
-it('are left out of what a fallback is asked in such a format, and the run says so once', async () => {
-  const { status, notes, names } = await ran('providera', undefined, 'compatible')
-  expect(status).toBe('succeeded')
-  expect(names).toHaveLength(128)
-  expect(notes).toEqual([
-    expect.stringMatching(
-      / more left out: a request to gateway names 128 tools at most, and there are \d+; /,
-    ),
-  ])
-})
+it.each<[string, ScriptedReply[] | undefined]>([
+  ['reads and concludes', undefined],
+  ['answers text alone', [{ text: 'It cannot pay.' }]],
+])(
+  'are left out of what a fallback is asked in such a format that %s, and the run says so once',
+  async (_how, answers) => {
+    const { status, notes, names } = await ran('providera', undefined, 'compatible', answers)
+    expect(status).toBe('succeeded')
+    expect(names).toHaveLength(128)
+    expect(notes).toEqual([
+      expect.stringMatching(
+        / more left out: a request to gateway names 128 tools at most, and there are \d+; /,
+      ),
+    ])
+  },
+)

@@ -75,6 +75,8 @@ describe('a program', () => {
   it('may write lines that are none of MCP, and no answer without a bound', async () => {
     const { call, relist } = await connected([program(['modern'])])
     expect(await call('beans__noise', {})).toMatchObject({ text: 'said', isError: false })
+    // Nor an end of one before an answer.
+    expect(await call('beans__bar', {})).toMatchObject({ text: 'said', isError: false })
     // One that tells that its list is another is listed again.
     await call('beans__grow', {})
     expect((await relist()).get('beans')?.map(({ name }) => name)).toContain('beans__grown')

@@ -48,7 +48,10 @@ describe('arguments that a model writes otherwise than the tool has them', () =>
     ['read', { selector: { service: ['checkout', 'cart'] } }, 'selector.service must be one value'],
     ['read', { selector: { service: 'checkout' }, event_type: 'error' }, 'did you mean event_types?'],
     ['read', { selector: { service: 'checkout' }, limit: 1 }, /^left out, as read has .*: limit; it takes s/],
-    ['read', { selector: { service: 'checkout' }, from: 1795000000 }, 'from must be an ISO 8601 time'],
+    ['read', { selector: { service: 'checkout' }, from: 1795000000 }, '2026-11-18T11:06:40.000Z to'],
+    ['read', { selector: '{"service":"checkout"}', from: '1795000000000' }, '2026-11-18T11:06:40.000Z to'],
+    ['read', { selector: { service: 'checkout' }, from: 'yesterday' }, 'from must be an ISO 8601 time'],
+    ['read', { sources: '["app"]', window: ['2h'] }, / 2 rows/],
     [
       'read',
       { sources: ['app'], from: '2026-11-20T11:30', to: '2026-11-20T12:30:00+01:00' },

@@ -81,6 +81,51 @@ it('has the model fix what the check finds, and opens with the problems after th
   expect(given.planning?.accepts).not.toContain('apply')
 })
 
+it.each<[string, () => object]>([
+  ['is no JSON', () => ({ calls: [{ name: 'propose_plan', arguments: '{"name": oops' }] })],
+  ['is a text', () => ({ text: 'Done, it is fixed.' })],
+  ['leaves most of it out', () => propose({ watches: [], agents: [] })],
+])('keeps the plan with the fewest problems where what comes after it %s', async (_what, next) => {
+  const world = await open()
+  const faulty = propose({ wakes: [{ ...proposal().wakes[0], cooldown: 'never' }] })
+  world.models.reply('m1', (_request, n) => (n === 0 ? faulty : next()))
+  const kept = await world.planned(await world.draft(GOAL))
+  expect(world.models.requests).toHaveLength(4)
+  expect(kept).toMatchObject({
+    planning: { state: 'done', error: null },
+    plan: { watches: [{ name: 'gateway' }], agents: [{ name: 'triage' }, { name: 'digger' }] },
+    problems: [{ where: 'wakes.k1', message: expect.stringContaining('cooldown') }],
+  })
+})
+
+it('tells the model that its plan cannot be read, and what the check had found of the one before', async () => {
+  const world = await open()
+  const faulty = propose({ wakes: [{ ...proposal().wakes[0], cooldown: 'never' }] })
+  const broken = { calls: [{ name: 'propose_plan', arguments: '{"name": oops' }] }
+  world.models.reply('m1', [faulty, broken, propose()])
+  expect(await world.planned(await world.draft(GOAL))).toMatchObject({ problems: [] })
+  const told = JSON.stringify(world.models.requests[2]!.body.messages.at(-1))
+  expect(told).toContain('the arguments of propose_plan are no JSON object')
+  expect(told).toContain('wakes.k1: cooldown')
+  expect(told).not.toContain('name is required')
+})
+
+it('takes a plan whose lists are the JSON text of lists', async () => {
+  const world = await open()
+  const { watches, wakes, agents } = proposal()
+  const text = (rows: object[]) => JSON.stringify(rows)
+  world.models.reply('m1', [
+    propose({
+      watches: text(watches.map((row) => ({ ...row, config: JSON.stringify(row.config) }))),
+      ...{ wakes: text(wakes), agents: text(agents), tools: null, notes: 'Send it there.' },
+    }),
+  ])
+  expect(await world.planned(await world.draft(GOAL))).toMatchObject({
+    problems: [],
+    plan: { watches: [{ name: 'gateway' }], wakes: [{ name: 'gateway-errors' }], notes: ['Send it there.'] },
+  })
+})
+
 it('has the model mend a trigger that cannot fire, and opens with the warning where it does not', async () => {
   const world = await open()
   const alerts = { key: 'w1', name: 'alerts', connector: 'prometheus_alerts' }
