@@ -307,8 +307,8 @@ export interface DeclaredParts {
   purge(sourceId: number): number
   /** A trigger or a project is gone: what was subscribed to it goes too, in the same transaction. */
   gone(of: SubscribedTo, at: number): void
-  /** Its delete is undone: what went with it comes back, in the same transaction. */
-  back(of: SubscribedTo): void
+  /** Its delete is undone: what went with it comes back, in the same transaction; of a source what is not removed yet. */
+  back(of: SubscribedTo | { source: number }): void
   /** After the commit: what is held in memory of these kinds is read again. */
   changed(kinds: ReadonlySet<ChangeKind>): void
 }
@@ -395,6 +395,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
       for (const { kind, key, stored, doc, revive } of staged) {
         const of = subscribedTo(kind, key, revive ?? stored?.sealed)
         if (of && revive !== null) parts.back(of)
+        if (kind === 'source' && revive !== null) parts.back({ source: rowOf(revive) })
         if (doc) continue
         if (of) parts.gone(of, stroke.at)
         if (kind === 'mcp_server') forgetTools(db, key)
@@ -426,8 +427,10 @@ function modelWarnings(
 function subscribedTo(kind: ChangeKind, key: string, sealed: string | undefined): SubscribedTo | null {
   if (kind === 'project') return { project: key }
   if (kind !== 'trigger' || sealed === undefined) return null
-  return { trigger: key, row: (JSON.parse(sealed) as { '@id': number })['@id'] }
+  return { trigger: key, row: rowOf(sealed) }
 }
+
+const rowOf = (sealed: string): number => (JSON.parse(sealed) as { '@id': number })['@id']
 
 /** What is kept of a part by its name, in its rooms, goes along when it gets another; in the transaction that gives it. */
 function moveParts(db: StoreHandle['db'], { kind, from, to }: Rename): void {

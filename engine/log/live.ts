@@ -9,7 +9,7 @@ import { labelStart, textOf } from './ingest/packed.ts'
 import { type AppendedBatch, sizeOfBatch, tsOf } from './store/append.ts'
 import type { Dictionary } from './store/labels.ts'
 import type { SourceNames } from './timeline/context.ts'
-import { eventId, offsetOfEvent } from './timeline/present.ts'
+import { eventId, offsetOfEvent, parseEventId } from './timeline/present.ts'
 import type { Backlog } from './timeline/reads.ts'
 
 /** Rows of one commit sent to one listener; a larger burst is told as a gap, to be read instead. */
@@ -179,7 +179,8 @@ export async function follow(
   if (notice !== null) listener({ notice })
   if (missed > 0) listener({ missed, afterId: afterId ?? '' })
   if (rows.length) listener({ rows })
-  const seen = new Set(rows.map((row) => row.id))
+  // What the backlog leaves out is told as missed: sent behind it, a reader would go on from there and get the rest twice.
+  const through = numberOf(rows.at(-1))
   const waiting = held
   held = null
   for (const message of waiting) {
@@ -187,8 +188,10 @@ export async function follow(
       listener(message)
       continue
     }
-    const fresh = message.rows.filter((row) => !seen.has(row.id))
+    const fresh = message.rows.filter((row) => numberOf(row) > through)
     if (fresh.length) listener({ rows: fresh })
   }
   return { stop }
 }
+
+const numberOf = (row: Row | undefined): number => (row && parseEventId(row.id)) ?? 0

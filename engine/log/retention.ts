@@ -118,6 +118,14 @@ export function requestPurge(store: OpenStore, sourceId: number, now: number): n
   return (events ?? 0) + documents
 }
 
+/**
+ * Ends the removal of a source's events: the source is there again. What is not removed yet stays, and what is sent from
+ * now on is not taken for what was to go.
+ */
+export function endPurge(store: Pick<OpenStore, 'db'>, sourceId: number): void {
+  store.db.prepare('DELETE FROM purges WHERE source_id = ?').run(sourceId)
+}
+
 /* Writes the documents of reference sources: each edit supersedes the versions before. */
 
 export interface DocumentsWriter {

@@ -28,7 +28,14 @@ import { joined } from '../log/ingest/otlp-protobuf.ts'
 import { checkKnownStates } from '../log/lifecycle.ts'
 import { Live } from '../log/live.ts'
 import { IngestQueue, type InnerCall, Pipeline } from '../log/pipeline.ts'
-import { createDocumentsWriter, lastIngest, metaSecret, Records, requestPurge } from '../log/retention.ts'
+import {
+  createDocumentsWriter,
+  endPurge,
+  lastIngest,
+  metaSecret,
+  Records,
+  requestPurge,
+} from '../log/retention.ts'
 import { openSettings } from '../log/settings.ts'
 import { snapshotsOf } from '../log/steps.ts'
 import { Appender, hash, Idempotency, idempotencyKeyOf } from '../log/store/append.ts'
@@ -142,6 +149,7 @@ function openDeclaredParts(parts: Parts, triggers: LiveTriggers) {
         store.afterCommit(onPending)
       },
       back: (of) => {
+        if ('source' in of) return endPurge(store, of.source)
         restoreSubscriptions(store.db, of)
         if ('trigger' in of) parts.incidents.incidents.triggerBack(of.row, clock.now())
       },

@@ -140,6 +140,21 @@ describe('the engine', () => {
     expect(await texts()).toEqual([])
   })
 
+  it('removes no more events of a source whose delete is undone, and none that come after that', async () => {
+    const { engine, post, webhook } = openEngine()
+    const key = await webhook('app')
+    await post(key, JSON.stringify(Array(1_500).fill({ service: 'a' })))
+    const { change_set } = await engine.deleteSource('app', { cascade: false, purgeEvents: true }, ME)
+    engine.maintain()
+    await engine.undoChangeSet(change_set!, false, ME)
+    await post(key, '{"service":"b"}')
+    while (engine.maintain());
+    const { total } = await engine.stats({ by: 'service' })
+    expect(total.now).toBe(501)
+    expect((await engine.read({ selector: { service: 'b' } })).rows).toMatchObject([{ source: 'app' }])
+    expect((await engine.getSource('app')).health).toMatchObject({ events_total: 501 })
+  })
+
   it('keeps a deleted source apart from a new one of the same name, and purges in steps', async () => {
     const { engine, post, webhook } = openEngine()
     const old = await webhook('app')

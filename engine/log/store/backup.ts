@@ -1,6 +1,6 @@
 /**
- * Backup and restore of the data file. A backup is SQLite's online backup: consistent while the
- * daemon writes, in steps of 500 pages so that it never holds a lock for long.
+ * Backup and restore of the data file. A backup is SQLite's online backup, in steps of 500 pages: the state of the instant
+ * at which it began, while the daemon writes on.
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
@@ -28,6 +28,8 @@ export async function backupDatabase(
   removePartial(partial)
   const db = new BetterSqlite3(dataFile, { readonly: true, timeout: 5_000 })
   try {
+    // Without a read that is held SQLite begins anew after each commit of the daemon, and would never end under load.
+    db.exec('BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1')
     await db.backup(partial, {
       progress: ({ totalPages, remainingPages }) => {
         onProgress(totalPages - remainingPages, totalPages)

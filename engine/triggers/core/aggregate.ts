@@ -133,7 +133,9 @@ export class AggregateState implements ConditionState {
         if (burst === null) return evidenceOf(window.entries, from, to)
         const before = this.given.get(window)
         const start = before?.burst === burst ? given(before, window.entries, from, to) : from
-        this.given.set(window, { burst, from: window.entries.tsAt(from), id: window.entries.idAt(to - 1) })
+        // Of one that ends before the newest, what stands behind it may not have been given.
+        if (to === window.entries.length)
+          this.given.set(window, { burst, from: window.entries.tsAt(from), id: window.entries.idAt(to - 1) })
         return evidenceOf(window.entries, start, to)
       },
     }

@@ -35,6 +35,26 @@ it('the same after a restart, which knows the keys of the burst by its rows', as
   await engine.close()
 })
 
+it('one beside which a post asked to wake begins the cooldown where it ends, also after a restart', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bursts-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const dataFile = join(folder, 'svc.db')
+  const before = await openWorld({ dataFile })
+  await before.trigger({ ...STORM, cooldown: '1m' })
+  await before.post(error)
+  before.pass(1_000)
+  await before.post(error, { bypass: true })
+  before.pass(40_000)
+  expect(await before.firings()).toMatchObject([{ state: 'fired' }, { state: 'fired' }])
+  await before.engine.close()
+  const after = await openWorld({ dataFile, clock: before.clock })
+  // A minute after the post, and half a minute after the burst.
+  after.clock.at = T0 + MINUTE + 2_000
+  const [event] = await after.post(error)
+  expect(await after.engine.why(event!)).toMatchObject({ records: [{ reason: 'cooldown' }] })
+  await after.engine.close()
+})
+
 it('one that is open while the clock is set back by a day ends, and so does the cooldown after it', async () => {
   let elapsed = 0
   const clock = { at: T0, now: () => clock.at, elapsed: () => elapsed }

@@ -268,6 +268,26 @@ describe('backup and restore', () => {
     restored.store.close()
   })
 
+  it('copies the state of when it began, and ends, however much is written meanwhile', async () => {
+    const harness = openHarness(file)
+    addSource(harness.store, 'app')
+    const large = { raw: Buffer.alloc(9_000, 'x') }
+    harness.append(Array.from({ length: 1_500 }, (_, i) => event({ service: 'a' }, T0 + i, large)))
+    const target = join(folder, 'backup.db')
+    const done: number[] = []
+    await backupDatabase(file, target, (pages) => {
+      done.push(pages)
+      if (done.length > 100) throw new Error('it begins anew each time')
+      harness.append([event({ service: 'meanwhile' }, T0)])
+    })
+    expect(done.length).toBeGreaterThan(3)
+    expect(done).toEqual(done.toSorted((a, b) => a - b))
+    const copy = new BetterSqlite3(target, { readonly: true })
+    expect(copy.prepare('SELECT count(*) FROM events').pluck().get()).toBe(1_500)
+    copy.close()
+    harness.store.close()
+  })
+
   it('refuses to restore what is no backup, and leaves the data file alone', () => {
     openStore(file, T0).close()
     const before = readFileSync(file)

@@ -70,6 +70,17 @@ describe('a burst', () => {
     expect(handed).toEqual([1, 2, 3, 4, 5, 6])
   })
 
+  it('hands over what stands behind an event that came late, too', () => {
+    const condition = { aggregate: 'avg', field: 'ms', predicate: '> 5', window: '5m' } as const
+    const world = worldOf({ condition, storm })
+    world.post({ ts: 60_000, labels: a, numbers: { ms: 1 } })
+    // Its own window meets the condition, without the event before.
+    const opened = world.post({ ts: 0, at: 60_000, labels: a, numbers: { ms: 9 } })
+    expect(opened).toMatchObject([{ do: 'open', crossing: { eventIds: [2] } }])
+    const [fold] = world.post({ ts: 61_000, labels: a, numbers: { ms: 20 } })
+    expect(fold).toMatchObject({ do: 'fold', crossing: { eventIds: [1, 2, 3] } })
+  })
+
   it('that gathers does not hold up a post that asks to wake now; one that a limit holds back does', () => {
     const world = worldOf({ storm: { ...storm, limits: [{ max: 2, per: '1h' }] } })
     const posted = (ts: number, bypass = false) => does(world.post({ ts, labels: a, bypass }))
