@@ -34,15 +34,12 @@ import { loadAhead } from './lib/ahead.ts'
 import { closeInnermostOnEscape } from './lib/escape.ts'
 import { leadToFirstFault } from './lib/first-fault.ts'
 import { keepFocus } from './lib/keep-focus.ts'
-import { keepShown } from './lib/keep-shown.ts'
+import { keepShown, RETRY_MS } from './lib/keep-shown.ts'
 import { printLight } from './lib/print-light.ts'
 import { Notices } from './parts/notices.tsx'
 import { PageBoundary } from './parts/page-boundary.tsx'
 import { paletteDoor } from './parts/palette-door.ts'
 import { theme } from './theme.ts'
-
-/** As the banner says that it is tried again, milliseconds. */
-const RETRY_MS = 5_000
 
 const queries = new QueryClient({
   queryCache: new QueryCache({ onError: keepShown }),
@@ -55,9 +52,6 @@ const queries = new QueryClient({
       // A refusal stays a refusal; a daemon that does not answer is asked until it does, and what it told last stays.
       retry: (_failures, error) => error instanceof ApiError && error.status === 0,
       retryDelay: RETRY_MS,
-      // A read that failed on the way or in the daemon is made again where its page does not do so by itself.
-      refetchInterval: ({ state: { error } }) =>
-        error instanceof ApiError && error.status >= 500 ? RETRY_MS : false,
     },
     mutations: { networkMode: 'always' },
   },

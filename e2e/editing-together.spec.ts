@@ -155,3 +155,34 @@ test('the page of a project shows by itself what others change in it', async ({ 
   await expect(page.getByRole('link', { name: 'watch', exact: true })).toHaveCount(0)
   await expect(page.getByRole('button', { name: 'Resume' })).toBeVisible()
 })
+
+test('what is typed into the page of a part that another renames or deletes goes along, or is made anew', async ({
+  page,
+  daemon,
+}) => {
+  await daemon.call('POST', '/api/agents/builtin', { name: 'spare', prompt: 'Wait.' })
+  await goTo(page, `${daemon.url}/agents/spare?tab=edit`)
+  const prompt = page.getByRole('textbox', { name: 'Prompt' })
+  await prompt.fill('Wait, and look twice.')
+  await daemon.call('POST', '/api/agents/builtin/spare/rename', { to: 'guard' })
+  await page.getByRole('button', { name: 'Save' }).click()
+  const alert = page.getByRole('alert')
+  await expect(alert).toContainText('Its name is now guard')
+  await alert.getByRole('button', { name: 'Go to guard' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'guard' })).toBeVisible()
+  await expect(prompt).toHaveValue('Wait, and look twice.')
+  await daemon.call('DELETE', '/api/agents/builtin/guard')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(alert).toContainText('It was deleted')
+  await expect(alert).toContainText('prompt: Wait, and look twice.')
+  await alert.getByRole('button', { name: 'Make it anew' }).click()
+  await expect(prompt).toHaveValue('Wait, and look twice.')
+  await page.getByRole('button', { name: 'Add agent' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'guard' })).toBeVisible()
+  const made = await daemon.ask<{ prompt: string }>('GET', '/api/agents/builtin/guard')
+  expect(made.prompt).toBe('Wait, and look twice.')
+  // Nothing of it is left where it was typed.
+  expect(await page.evaluate(`Object.keys(localStorage).filter((key) => /form:.*agents/.test(key))`)).toEqual(
+    [],
+  )
+})

@@ -64,6 +64,13 @@ open(
     for (const [read, path, shown] of [
       [`**/api/projects/${project.id}/setup`, `/projects/${project.id}/setup`, 'Gateway watch'],
       ['**/api/projects/templates', '/projects/new', 'Watch a system by webhook'],
+      // Those that say when they read again: no list is short or long before it was read once.
+      ['**/api/proposals*', '/changes', 'No open proposals'],
+      [
+        `**/api/projects/${project.id}/replay*`,
+        `/projects/${project.id}/replay`,
+        'Replay of Tell me when the gateway fails',
+      ],
     ] as const) {
       await page.route(read, (route) => route.fulfill({ status: 502, body: 'Bad gateway' }))
       await page.goto(daemon.url + path)

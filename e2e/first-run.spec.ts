@@ -142,8 +142,8 @@ test.describe('each with a source of its own', () => {
       text_template: '{msg}',
       labels: [{ name: 'service', field: 'service', primary: true }],
     })
-    const batch = (from: number) =>
-      JSON.stringify(Array.from({ length: 2_000 }, (_, i) => ({ service: 'live', msg: `event ${from + i}` })))
+    const batch = (from: number, length = 2_000) =>
+      JSON.stringify(Array.from({ length }, (_, i) => ({ service: 'live', msg: `event ${from + i}` })))
     for (let i = 0; i < 4; i++) expect((await daemon.call('POST', url, batch(i * 2_000))).status).toBe(202)
     await goTo(page, `${daemon.url}/explore?l=service%3Dlive&live=1`)
     await expect(page.getByText('event 7999', { exact: true })).toBeVisible()
@@ -157,6 +157,21 @@ test.describe('each with a source of its own', () => {
     await daemon.call('POST', url, '{"service":"live","msg":"while reading"}')
     await page.getByRole('button', { name: '1 new event' }).click()
     await expect(page.getByText('while reading', { exact: true })).toBeVisible()
+
+    // At the top, too, what is open stays where it is; the keys go on from the event that was chosen.
+    const list = page.locator('.timeline')
+    const read = list.locator('.timeline-event').nth(2)
+    await read.locator('.row-open').press('Enter')
+    const id = await read.locator('[data-event]').getAttribute('data-event')
+    const payload = page.getByRole('region', { name: `Payload of ${id}` })
+    await expect(payload).toContainText('"service": "live"')
+    await daemon.call('POST', url, batch(8_000, 60))
+    await expect(page.getByRole('button', { name: '60 new events' })).toBeVisible()
+    await expect(payload).toBeInViewport()
+    // Back from elsewhere, it is still there.
+    await goTo(page, `${daemon.url}/agents`)
+    await page.goBack()
+    await expect(payload).toBeInViewport()
   })
 
   test('an event that comes after the read and before the tail listens is shown', async ({

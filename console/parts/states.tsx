@@ -1,10 +1,11 @@
 /** The states every list has besides being full: loading, failed, empty. */
 import { Alert, Button, Paper, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { CircleAlert } from 'lucide-react'
-import type { ReactNode } from 'react'
-import { Link, useLocation } from 'react-router'
+import { type ReactNode, Suspense } from 'react'
 import { ApiError } from '../client.ts'
-import { menuPageOf } from './pages.ts'
+import { lazyFrom } from '../lib/chunks.ts'
+
+const Gone = lazyFrom(() => import('../forms/gone.tsx'))('Gone')
 
 export function LoadingRows({ rows = 6 }: { rows?: number }) {
   return (
@@ -29,10 +30,7 @@ export function Failed({
   title = `Couldn’t load ${what}`,
   onRetry,
 }: FailedProps & ({ what: string; title?: undefined } | { title: string; what?: undefined })) {
-  const { pathname } = useLocation()
   const status = error instanceof ApiError ? error.status : undefined
-  // What is gone stays gone: its list has what there is.
-  const list = status === 404 ? menuPageOf(pathname) : undefined
   // Nothing failed: it is for others to see.
   if (what && status === 403)
     return (
@@ -54,10 +52,11 @@ export function Failed({
           Try again
         </Button>
       )}
-      {list && list.to !== pathname && (
-        <Button mt="sm" size="xs" variant="default" component={Link} to={list.to}>
-          Go to {list.label}
-        </Button>
+      {/* What is gone stays gone: its list has what there is. */}
+      {status === 404 && (
+        <Suspense fallback={null}>
+          <Gone />
+        </Suspense>
       )}
     </Alert>
   )

@@ -1,6 +1,8 @@
 /** The replay of a page: the stretch of it that is loaded, and ways to load more of it. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Replay } from '../../schemas/types.ts'
+import { ApiError } from '../client.ts'
+import { RETRY_MS } from '../lib/keep-shown.ts'
 import type { Subject } from './address.ts'
 import { readReplay } from './client.ts'
 import { around, earlier, isWhole, later, openAt, type Read, type Stretch, type Where } from './loading.ts'
@@ -36,12 +38,12 @@ export function useReplay(project: string, subject: Subject, where: Where): Repl
       const stop = new AbortController()
       at.current = { stop, load }
       setLoading(true)
-      setError(null)
       load(readOf(project, first.subject, stop.signal), have.current)
         .then((found) => {
           if (stop.signal.aborted) return
           have.current = found
           setStretch(found)
+          setError(null)
         })
         .catch((fault: Error) => !stop.signal.aborted && setError(fault))
         .finally(() => !stop.signal.aborted && setLoading(false))
@@ -52,6 +54,13 @@ export function useReplay(project: string, subject: Subject, where: Where): Repl
     run((read) => openAt(read, first.where))
     return () => at.current?.stop.abort()
   }, [run, first])
+  const retry = useCallback(() => at.current && run(at.current.load), [run])
+  useEffect(() => {
+    // As other reads: what fails in the daemon, or on the way to it, is read again by itself.
+    if (isLoading || !(error instanceof ApiError && (error.status === 0 || error.status >= 500))) return
+    const again = setTimeout(retry, RETRY_MS)
+    return () => clearTimeout(again)
+  }, [error, isLoading, retry])
   const replay = useMemo(() => (stretch ? mergePages(stretch.pages) : null), [stretch])
   return {
     replay,
@@ -62,7 +71,7 @@ export function useReplay(project: string, subject: Subject, where: Where): Repl
     loadEarlier: useCallback(() => run((read, now) => earlier(read, now!)), [run]),
     loadLater: useCallback(() => run((read, now) => later(read, now!)), [run]),
     loadAround: useCallback((to: number) => run((read, now) => around(read, now!, to)), [run]),
-    retry: useCallback(() => at.current && run(at.current.load), [run]),
+    retry,
   }
 }
 

@@ -128,7 +128,7 @@ function AgentRow({ agent }: { agent: Agent }) {
       </Cell>
       <Cell isWhole>
         {last_run ? (
-          <Group gap={6} wrap="nowrap">
+          <Group gap={6}>
             <Link to={runPath(last_run.id)} aria-label={`Last run of ${name}, ${last_run.status}`}>
               <When at={last_run.at} />
             </Link>

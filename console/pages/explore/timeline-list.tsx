@@ -2,6 +2,7 @@
 import { Button, Text } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { useLocation } from 'react-router'
 import type { ApiEvent } from '../../client.ts'
 import type { Group } from '../../lib/explore-state.ts'
 import { groupRows, type Line } from '../../lib/group-rows.ts'
@@ -10,6 +11,9 @@ import { count, countEvents } from '../../lib/time.ts'
 import { useNow } from '../../parts/use-now.ts'
 import { EventRow } from './event-row.tsx'
 import type { Timeline } from './use-timeline.ts'
+
+/** Of this visit, by the entry of the browser's history. */
+const places = new Map<string, { seen: unknown; open: string | null }>()
 
 interface Props {
   timeline: Timeline
@@ -22,30 +26,45 @@ interface Props {
 export function TimelineList({ timeline, group, onLabel, first }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const now = useNow()
-  const [open, setOpen] = useState<string | null>(first)
+  const { key } = useLocation()
+  /** Where one was when one went on from here by a link: Back leads there again. */
+  const [left] = useState(() => places.get(key) ?? { seen: first, open: first })
+  const [open, setOpen] = useState(left.open)
   const [active, setActive] = useState(-1)
   const lines = useMemo(
     () => groupRows(timeline.rows, group, timeline.hasMore),
     [timeline.rows, group, timeline.hasMore],
   )
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at when rows come, before they are drawn.
+  const isHeld = useMemo(() => !!box.current && isReading(box.current), [lines])
   const list = useVirtualizer({
     count: lines.length,
     getScrollElement: () => box.current,
     estimateSize: () => 33,
     overscan: 12,
     getItemKey: (i) => keyOf(lines[i]!),
+    // From the end: what comes in front moves nothing.
+    anchorTo: isHeld ? 'end' : 'start',
   })
   // Only what grows wholly above moves what is seen: an event that is opened keeps its own row in view.
   list.shouldAdjustScrollPositionOnItemSizeChange = ({ end }, _by, { scrollOffset }) =>
     end <= (scrollOffset ?? 0)
-  useShownFirst(first, lines, (at) => {
-    setOpen(first)
+  const keep = (top: number) => {
+    // Who is at the top wants to see what is newest.
+    places.set(key, { seen: open || top > AT_TOP ? list.getVirtualItemForOffset(top)?.key : null, open })
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolled, it is kept by itself.
+  useEffect(() => keep(list.scrollOffset ?? 0), [open])
+  useShownFirst(left.seen, lines, (at) => {
+    setOpen(left.open)
     setActive(at)
     list.scrollToIndex(at, { align: 'start' })
   })
   const items = list.getVirtualItems()
   const lastShown = items.at(-1)?.index ?? 0
-  const arrived = useHeldPosition(lines, box, list.getTotalSize())
+  const { waiting, onTop } = useArrived(lines, isHeld, (added) =>
+    setActive((at) => (at < 0 ? at : at + added)),
+  )
 
   useEffect(() => {
     // A search that stopped goes on when it is told to: each of its pages looks at many events.
@@ -71,20 +90,24 @@ export function TimelineList({ timeline, group, onLabel, first }: Props) {
   ])
   return (
     <div style={{ position: 'relative', flex: 1, minHeight: 280, display: 'flex' }}>
-      {arrived.count > 0 && (
+      {waiting > 0 && (
         <Button
           size="xs"
           radius="xl"
           style={{ position: 'absolute', top: 10, left: '50%', transform: 'translateX(-50%)', zIndex: 2 }}
-          onClick={arrived.goToTop}
+          onClick={() => box.current?.scrollTo({ top: 0 })}
         >
-          {count(arrived.count)} new {arrived.count === 1 ? 'event' : 'events'}
+          {count(waiting)} new {waiting === 1 ? 'event' : 'events'}
         </Button>
       )}
       <section
         ref={box}
         className="timeline"
         style={{ flex: 1 }}
+        onScroll={({ currentTarget: { scrollTop: top } }) => {
+          keep(top)
+          if (top < AT_TOP) onTop()
+        }}
         aria-label={`Timeline, ${lines.length} rows, newest first`}
       >
         <div style={{ height: list.getTotalSize(), position: 'relative' }}>
@@ -146,10 +169,10 @@ export function TimelineList({ timeline, group, onLabel, first }: Props) {
 const keyOf = (line: Line): string => ('head' in line ? `head:${line.head}` : line.event.id)
 
 /** Goes to an event once, when it is there. */
-function useShownFirst(id: string | null, lines: Line[], show: (at: number) => void): void {
-  const shown = useRef<string | null>(null)
+function useShownFirst(id: unknown, lines: Line[], show: (at: number) => void): void {
+  const shown = useRef<unknown>(null)
   useEffect(() => {
-    if (id === null || shown.current === id) return
+    if (!id || shown.current === id) return
     const at = lines.findIndex((line) => 'event' in line && line.event.id === id)
     if (at < 0) return
     shown.current = id
@@ -157,38 +180,37 @@ function useShownFirst(id: string | null, lines: Line[], show: (at: number) => v
   })
 }
 
-/** Rows that arrive in front do not move what one reads: the position is held and they are counted. */
-function useHeldPosition(
+/** Nearer to the top than a row is high, one sees what comes, pixels. */
+const AT_TOP = 20
+
+/** Whether one reads something that new rows must not move: further down, an event that is open, text that is marked. */
+function isReading(list: HTMLElement): boolean {
+  if (list.scrollTop > AT_TOP) return true
+  const marked = getSelection()!
+  return (
+    (!marked.isCollapsed && list.contains(marked.anchorNode)) ||
+    list.querySelector('[aria-expanded=true]') !== null
+  )
+}
+
+/**
+ * Rows that arrive in front while one reads are counted; the list holds its position.
+ * @param onAdded called with how many came, whether or not one reads
+ */
+function useArrived(
   lines: Line[],
-  box: React.RefObject<HTMLDivElement | null>,
-  height: number,
-): { count: number; goToTop: () => void } {
-  const before = useRef({ height: 0, first: '' })
+  isHeld: boolean,
+  onAdded: (count: number) => void,
+): { waiting: number; onTop: () => void } {
+  const before = useRef('')
   const [waiting, setWaiting] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for what came, as it was looked at then.
   useEffect(() => {
-    const element = box.current
-    const first = lines[0] ? keyOf(lines[0]) : ''
-    if (element && before.current.first && first !== before.current.first && element.scrollTop > 40) {
-      const added = lines.findIndex((line) => keyOf(line) === before.current.first)
-      if (added > 0) {
-        element.scrollTop += Math.max(0, height - before.current.height)
-        setWaiting((n) => n + added)
-      }
-    }
-    before.current = { height, first }
-  }, [lines, box, height])
-  useEffect(() => {
-    const element = box.current
-    if (!element) return
-    const seen = () => element.scrollTop < 40 && setWaiting(0)
-    element.addEventListener('scroll', seen, { passive: true })
-    return () => element.removeEventListener('scroll', seen)
-  }, [box])
-  return {
-    count: waiting,
-    goToTop: () => {
-      box.current?.scrollTo({ top: 0 })
-      setWaiting(0)
-    },
-  }
+    const added = before.current ? lines.findIndex((line) => keyOf(line) === before.current) : 0
+    before.current = lines[0] ? keyOf(lines[0]) : ''
+    if (added <= 0) return
+    onAdded(added)
+    if (isHeld) setWaiting((n) => n + added)
+  }, [lines])
+  return { waiting, onTop: () => setWaiting(0) }
 }
