@@ -65,8 +65,8 @@ const ELSEWHERE: readonly (readonly [path: RegExp, what: string])[] = [
   ],
   [/^\/log\/v1$/, `New Relic's log API is not taken: ${POST_LOGS}`],
   [
-    /^(\/[^/]+)?\/_(bulk|doc|create)(\/|$)/,
-    `of Elasticsearch's API documents are taken by POST, behind an ingest URL: /ingest/<ingest_key>/_bulk. Else ${POST_LOGS}`,
+    /^(\/[^/]+)?\/_(bulk|doc|create|update|search|count|mget)(\/|$)/,
+    `of Elasticsearch's API new documents alone are taken, behind an ingest URL: /ingest/<ingest_key>/_bulk. Else ${POST_LOGS}`,
   ],
   [
     /^\/(api\/v1\/(write|receive|import.*)|prometheus\/.*|write|api\/v2\/write)$/,

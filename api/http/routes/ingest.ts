@@ -116,7 +116,7 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
       // The address that makes its own source is one before there is that source.
       if (!route && request.params.key !== SELF_MADE) failUnknown()
       answerVerification(request, reply, route)
-      const told = clusterAnswer(request.originalUrl)
+      const told = clusterAnswer(request.originalUrl, request.raw)
       if (told) return sendAsCluster(reply, told)
       return {
         ok: true,
@@ -159,14 +159,14 @@ async function ingested(
   doors: Doors,
 ): Promise<FastifyReply> {
   const { engine, auth, bodies, streams, clock } = doors
-  const told = clusterAnswer(request.originalUrl)
-  if (told) return sendAsCluster(reply, told)
   const wire = request.body ?? []
   const given = Array.isArray(wire) ? await wholeOf(request, wire, bodies) : null
   const known = auth.ingestRoute((request.params as { key: string }).key)
   if (given?.unreadable) return refuseUnreadable(request, known, given, engine)
   const route = known ?? (await selfMade(request, given?.body ?? [], doors))
   if (!route) return reply.code(202).send({ ingested: 0 })
+  const told = clusterAnswer(request.originalUrl, request.raw, given?.body ?? [])
+  if (told) return sendAsCluster(reply, told)
   answerVerification(request, reply, route)
   if (route.connector === 'vercel' && given && sizeOf(given.body) === 0)
     return reply.code(200).send({ ingested: 0 })

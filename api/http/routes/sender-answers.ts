@@ -2,10 +2,11 @@
  * Answers that senders of webhooks want in a form of their own: to a first look whether the address is meant for them, and
  * to what they send.
  */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IngestRoute } from '../../../engine/index.ts'
 import type { IngestResult } from '../../../schemas/types.ts'
+import { asGet } from '../head.ts'
 import { DATADOG_KEY, TO_DATADOG_V1, withoutIntake } from '../senders/datadog.ts'
 import { withoutPath } from '../senders/elasticsearch.ts'
 import { TO_LOKI } from '../senders/loki.ts'
@@ -18,17 +19,18 @@ export const EVENT_GRID = 'aeg-event-type'
 export const FIREHOSE_REQUEST = 'x-amz-firehose-request-id'
 
 /** Prometheus, vmalert and the rulers of Loki and Mimir put the path of an Alertmanager behind the ingest URL they are given. */
-const TO_ALERTMANAGER = /^(\/ingest\/[^/?]+)\/api\/v[12]\/alerts(?=\?|$)/
+const TO_ALERTMANAGER = /^(\/ingest\/[^/?]+)\/+api\/v[12]\/alerts(?=\?|$)/
 
 /** Senders to Splunk's event collector put its path behind it, and ask at the same whether it is well. */
-const TO_SPLUNK = /^(\/ingest\/[^/?]+)\/services\/collector(?:\/(?:event|health))?(?:\/1\.0)?(?=\?|$)/
+const TO_SPLUNK = /^(\/ingest\/[^/?]+)\/+services\/collector(?:\/(?:event|health))?(?:\/1\.0)?(?=\?|$)/
 
-/** The address without such a path. */
-export function ingestUrlOf(url: string): string {
+/** The address of a request without such a path. */
+export function ingestUrlOf(request: IncomingMessage): string {
+  const url = asGet(request)
   if (!url.startsWith('/ingest/')) return url
   const found = [TO_ALERTMANAGER, TO_SPLUNK, TO_LOKI].find((path) => path.test(url))
   if (found) return url.replace(found, '$1')
-  return withoutIntake(withoutPath(url))
+  return withoutIntake(withoutPath(url, request))
 }
 
 const CHALLENGE_MAX = 4_096
