@@ -12,6 +12,7 @@ import { storePieces } from '../ingest-pieces.ts'
 import { isOfManyLines, LIMITS, piecesOf } from '../ndjson.ts'
 import { notFound } from '../not-found.ts'
 import { asSvcError, problemHandler } from '../problems.ts'
+import { cloudEventOf } from '../senders/cloudevents.ts'
 import { DATADOG_KEY, saidInQuery } from '../senders/datadog.ts'
 import {
   clusterAnswer,
@@ -333,7 +334,8 @@ async function wholeOf(
     return asUnreadable(error, parts)
   }
   const given = inflated ?? { body: parts }
-  if (isEmptyCloudEvent(request, given.body)) return { body: Buffer.from('{}'), wireBody: Buffer.alloc(0) }
+  const event = cloudEventOf(request, given.body)
+  if (event) return { body: event, wireBody: inflated?.wireBody ?? Buffer.concat(parts) }
   return formPayload(request, given.body, inflated?.wireBody) ?? given
 }
 
@@ -356,10 +358,6 @@ async function refuseUnreadable(
   const { code, detail } = given.unreadable!
   return fail(code, detail)
 }
-
-/** In binary mode a CloudEvent is in its headers, and data may be absent (CloudEvents HTTP binding 1.0.2, section 3.1). */
-const isEmptyCloudEvent = ({ headers }: FastifyRequest, body: Uint8Array | readonly Uint8Array[]): boolean =>
-  headers['ce-specversion'] !== undefined && headers['ce-type'] !== undefined && sizeOf(body) === 0
 
 const CREDENTIALS: ReadonlySet<string> = new Set([
   'authorization',
