@@ -111,7 +111,7 @@ export async function buildServer({
     exposeHeadRoutes: false,
     // No part that is added waits for anything, so a bound guards nothing: it was two timers for each route.
     pluginTimeout: 0,
-    rewriteUrl: ingestUrlOf,
+    rewriteUrl: (request) => ingestUrlOf(request, auth),
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false, caseSensitive: true },
     frameworkErrors: (error, _request, reply) => sendProblem(reply as never, asSvcError(error, log)) as never,

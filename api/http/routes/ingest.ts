@@ -22,6 +22,7 @@ import {
   sendAsCluster,
 } from '../senders/elasticsearch.ts'
 import { lokiPushOf } from '../senders/loki.ts'
+import { lookWithoutKey, rawEvents, TO_SPLUNK, WELL } from '../senders/splunk.ts'
 import { streamOf } from '../stream-body.ts'
 import { answers, body, headers, mayTake } from '../validate.ts'
 import { decode, partsOf, WIRE_MAX } from '../whole-body.ts'
@@ -128,6 +129,8 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
   )
   app.options<{ Params: { key: string } }>(INGEST, { schema: { hide: true } }, async (request, reply) => {
     const given = handshakeOf(request.headers)
+    const isLook = lookWithoutKey(request.raw, request.originalUrl) !== null
+    if (isLook) return reply.code(200).send(WELL)
     if (given === null) return notFound(request, reply)
     if (!routeOf(request)) failUnknown()
     return reply.code(200).headers(given).send()
@@ -194,7 +197,7 @@ async function ingested(
  */
 function isStreamed(request: FastifyRequest, route: IngestRoute | undefined): boolean {
   const length = request.headers['content-length']
-  if (isToElasticsearch(request.originalUrl)) return false
+  if (isToElasticsearch(request.originalUrl) || TO_SPLUNK.test(request.originalUrl)) return false
   return isNdjson(request) && route?.signed === false && (length === undefined || Number(length) > WIRE_MAX)
 }
 
@@ -334,6 +337,8 @@ async function wholeOf(
     return asUnreadable(error, parts)
   }
   const given = inflated ?? { body: parts }
+  const lines = rawEvents(request.originalUrl, given.body)
+  if (lines) return { body: lines, wireBody: inflated?.wireBody ?? Buffer.concat(parts) }
   const event = cloudEventOf(request, given.body)
   if (event) return { body: event, wireBody: inflated?.wireBody ?? Buffer.concat(parts) }
   return formPayload(request, given.body, inflated?.wireBody) ?? given

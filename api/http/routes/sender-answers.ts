@@ -6,10 +6,13 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IngestRoute } from '../../../engine/index.ts'
 import type { IngestResult } from '../../../schemas/types.ts'
+import type { Authenticator } from '../auth.ts'
 import { asGet } from '../head.ts'
 import { DATADOG_KEY, TO_DATADOG_V1, withoutIntake } from '../senders/datadog.ts'
 import { withoutPath } from '../senders/elasticsearch.ts'
 import { TO_LOKI } from '../senders/loki.ts'
+import { addressByKey } from '../senders/pathless.ts'
+import { lookWithoutKey, TO_SPLUNK } from '../senders/splunk.ts'
 
 type Body = Uint8Array | readonly Uint8Array[]
 
@@ -21,13 +24,18 @@ export const FIREHOSE_REQUEST = 'x-amz-firehose-request-id'
 /** Prometheus, vmalert and the rulers of Loki and Mimir put the path of an Alertmanager behind the ingest URL they are given. */
 const TO_ALERTMANAGER = /^(\/ingest\/[^/?]+)\/+api\/v[12]\/alerts(?=\?|$)/
 
-/** Senders to Splunk's event collector put its path behind it, and ask at the same whether it is well. */
-const TO_SPLUNK = /^(\/ingest\/[^/?]+)\/+services\/collector(?:\/(?:event|health))?(?:\/1\.0)?(?=\?|$)/
-
-/** The address of a request without such a path. */
-export function ingestUrlOf(request: IncomingMessage): string {
-  const url = asGet(request)
+/** The address of a request without such a path; where it has nothing else, behind the ingest URL of the key it has. */
+export function ingestUrlOf(
+  request: IncomingMessage & { originalUrl?: string },
+  auth: Authenticator,
+): string {
+  const given = asGet(request)
+  const look = lookWithoutKey(request, given)
+  if (look !== null) return look
+  const url = addressByKey(given, request, auth, keyOfSender) ?? given
   if (!url.startsWith('/ingest/')) return url
+  // From here on it is as if it had been sent there.
+  if (url !== given) request.originalUrl = url
   const found = [TO_ALERTMANAGER, TO_SPLUNK, TO_LOKI].find((path) => path.test(url))
   if (found) return url.replace(found, '$1')
   return withoutIntake(withoutPath(url, request))
