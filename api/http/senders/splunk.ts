@@ -3,6 +3,7 @@
  * https://docs.splunk.com/Documentation/Splunk/latest/RESTREF/RESTinput
  */
 import type { IncomingMessage } from 'node:http'
+import type { SvcError } from '../../../engine/index.ts'
 
 /** Its clients put the path behind the address, and ask at the same whether it is well. */
 export const TO_SPLUNK =
@@ -18,6 +19,27 @@ export const WELL = { text: 'HEC is healthy', code: 17 }
 /** The address of a look that names no source; null of any other request. */
 export const lookWithoutKey = ({ method }: IncomingMessage, url: string): string | null =>
   method === 'OPTIONS' && LOOK.test(url) ? NOBODY : null
+
+/** Numbers by which the collector says why it refuses; 9 is that it is busy. */
+const REFUSALS: Partial<Record<SvcError['code'], number>> = {
+  unauthenticated: 3,
+  forbidden: 4,
+  not_found: 4,
+  invalid: 6,
+  unsupported_media: 6,
+  too_large: 6,
+  internal: 8,
+}
+const BUSY = 9
+
+/** What a refusal says to its clients, which take one without a number for success; undefined to all others. */
+export function refusalOfSplunk(
+  url: string,
+  { code, message }: SvcError,
+): { text: string; code: number } | undefined {
+  if (!TO_SPLUNK.test(url) && !LOOK.test(url)) return undefined
+  return { text: message, code: REFUSALS[code] ?? BUSY }
+}
 
 /** What the query of `/raw` says of all its lines. */
 const SAID = ['host', 'source', 'sourcetype', 'index']

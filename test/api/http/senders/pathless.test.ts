@@ -63,7 +63,10 @@ describe('a sender whose address can have no path', () => {
       expect.stringContaining('the key of a source'),
     ])
     const wrong = await door.call('POST', EVENT, '{"event":"x"}', { authorization: 'Splunk svc_none' })
-    expect(wrong.status).toBe(401)
+    expect([wrong.status, wrong.json()]).toEqual([
+      401,
+      { detail: 'authentication required', text: 'authentication required', code: 3 },
+    ])
     expect((await door.call('POST', '/api/v2/logs', '[]')).status).toBe(401)
     expect((await door.call('OPTIONS', '/services/other')).status).not.toBe(200)
   })
@@ -100,6 +103,13 @@ it("lines of text to Splunk's /raw are an event each, with what the address says
       raw: { event: expect.stringContaining('at pay (/app/pay.js:4)') },
     },
     { text: 'slow', event_time: '2026-11-20T11:00:01.000Z', labels: { level: 'warn' } },
+  ])
+  const broken = await door.call('POST', `${url}/services/collector/event`, '{"event":', {
+    authorization: `Splunk ${key!.secret}`,
+  })
+  expect([broken.status, broken.json()]).toEqual([
+    400,
+    expect.objectContaining({ text: broken.json().detail, code: 6 }),
   ])
   // What Splunk takes as lines is no form, whatever its type.
   const form = { authorization: `Splunk ${key!.secret}`, 'content-type': 'application/x-www-form-urlencoded' }
