@@ -142,6 +142,8 @@ export function handshakeOf(headers: IncomingHttpHeaders): Record<string, string
 export const isHandshake = (method: string, pattern: string): boolean =>
   method === 'OPTIONS' && pattern === '/ingest/:key'
 
+/** What keys begin with. */
+const OURS = 'svc_'
 const AUTHORIZATION = /^(basic|apikey) +(\S+)\s*$/i
 
 /**
@@ -157,5 +159,7 @@ export function keyOfSender({ url, headers }: { url: string; headers: IncomingHt
   const [, scheme, given] = AUTHORIZATION.exec(headers.authorization ?? '') ?? []
   if (given === undefined) return null
   const [, secret] = /:(.*)$/s.exec(Buffer.from(given, 'base64').toString()) ?? []
-  return scheme!.toLowerCase() === 'basic' ? (secret ?? null) : (secret ?? given)
+  if (scheme!.toLowerCase() === 'basic') return secret ?? null
+  // One of ours, read as base64, has a colon by chance: one in nine.
+  return given.startsWith(OURS) ? given : (secret ?? given)
 }

@@ -1,6 +1,10 @@
 /** Clients of Elasticsearch behind an ingest URL: what they send, what they ask before, and what they are answered. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { keyOfSender } from '../../../../api/http/routes/sender-answers.ts'
+import { readBulk } from '../../../../api/http/senders/elasticsearch.ts'
+import { SvcError } from '../../../../engine/index.ts'
 import { openDoor, ROOT } from '../door.ts'
 
 let door: Awaited<ReturnType<typeof openDoor>>
@@ -178,6 +182,33 @@ describe('a client of Elasticsearch', () => {
     expect((await post('//api/v2/logs')).json()).toMatchObject({ ingested: 1 })
   })
 
+  it('sends again what there was no room for: clients know 503 of it, and none of them 507', async () => {
+    const full = new SvcError('storage_full', 'the store is full', { retryAfter: 5 })
+    const ingest = vi.spyOn(door.engine, 'ingest').mockRejectedValue(full)
+    const answer = await send('{"create":{}}\n{"n":1}\n')
+    ingest.mockRestore()
+    expect([answer.status, answer.headers['retry-after'], answer.text]).toEqual([
+      503,
+      '5',
+      'the store is full',
+    ])
+    // rsyslog drops what it is answered in JSON.
+    expect(answer.headers['content-type']).toContain('text/plain')
+  })
+
+  it('lets others in while a long request is taken apart', async () => {
+    let [turns, isRead] = [0, false]
+    const read = readBulk('/ingest/x/_bulk', Buffer.from('{"create":{}}\n{"n":1}\n'.repeat(10_000))).then(
+      (bulk) => {
+        isRead = true
+        return bulk
+      },
+    )
+    for (; !isRead; turns++) await nextTurn()
+    expect((await read).actions).toHaveLength(10_000)
+    expect(turns).toBeGreaterThanOrEqual(4)
+  })
+
   it('is answered what it asks before it sends, so that it sets up nothing', async () => {
     for (const [path, told] of [
       ['/', '"number":"8.19.0"'],
@@ -206,6 +237,9 @@ describe('a client of Elasticsearch', () => {
       `Bearer ${secret}`,
     ])
       expect((await send(line, '/_bulk', { authorization })).status).toBe(200)
+    // Read as base64 this one has colons, as an id in front would have one.
+    const key = 'svc_k1_aOjo6Ojo6Ojo6Ojo6Ojo6Ojo6'
+    expect(keyOfSender({ url: '/', headers: { authorization: `ApiKey ${key}` } })).toBe(key)
     const refused = await send(line, '/_bulk', basic(ROOT))
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('scope ingest alone')])
     expect((await send(line, '/_bulk', basic('svc_none'))).status).toBe(401)
