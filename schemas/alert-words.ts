@@ -32,6 +32,7 @@ const upWhere = (field: string, value: string): OfAlerts => ({ ...UP, filter: { 
 const OF_CONNECTORS: Readonly<Record<string, OfAlerts>> = { alertmanager: FIRING, prometheus_alerts: FIRING }
 const OF_PRESETS: Readonly<Record<string, OfAlerts>> = {
   ...{ checkly: UP, collectd: UP, datadog: UP, uptime_kuma: UP },
+  ...{ azure_monitor: UP, google_monitoring: UP, new_relic: UP },
   // An incident that somebody has taken has the level warn.
   better_stack: upWhere('level', 'error'),
   grafana: upWhere('status', 'firing'),

@@ -45,7 +45,16 @@ describe('a preset', () => {
   it('is there for each sender the issue names', () => {
     expect(ALL.map(([name]) => name)).toEqual([
       ...['amazon_eventbridge', 'amazon_firehose', 'amazon_sns', 'argo_cd', 'azure_devops'],
-      ...['azure_event_grid', 'better_stack', 'bitbucket', 'checkly', 'circleci', 'cloudevents', 'collectd'],
+      ...[
+        'azure_event_grid',
+        'azure_monitor',
+        'better_stack',
+        'bitbucket',
+        'checkly',
+        'circleci',
+        'cloudevents',
+        'collectd',
+      ],
       ...[
         'datadog',
         'datadog_logs',
@@ -56,11 +65,21 @@ describe('a preset', () => {
         'gelf',
         'gitlab',
       ],
-      ...['google_pubsub', 'grafana', 'incident_io', 'jenkins', 'jira', 'kubernetes', 'launchdarkly'],
+      ...[
+        'google_monitoring',
+        'google_pubsub',
+        'grafana',
+        'incident_io',
+        'jenkins',
+        'jira',
+        'kubernetes',
+        'launchdarkly',
+      ],
       ...[
         'linear',
         'loki_push',
         'netlify',
+        'new_relic',
         'opsgenie',
         'pagerduty',
         'pino',
