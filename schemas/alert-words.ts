@@ -42,9 +42,18 @@ function overWhere(field: string, values: string[], ...equal: string[]): NonNull
 
 const OF_CONNECTORS: Readonly<Record<string, OfAlerts>> = { alertmanager: FIRING, prometheus_alerts: FIRING }
 const OF_PRESETS: Readonly<Record<string, OfAlerts>> = {
+  azure_monitor: {
+    ...upWhere('status', 'firing'),
+    over: overWhere('status', ['resolved'], 'payload.data.essentials.alertId'),
+  },
   checkly: { ...UP, over: overWhere('status', ['recovered'], 'check') },
   collectd: { ...UP, over: overWhere('status', ['resolved'], 'event_type', 'host') },
   datadog: { ...UP, over: overWhere('status', ['Recovered'], 'monitor', 'title', 'host') },
+  google_monitoring: {
+    ...upWhere('status', 'open'),
+    over: overWhere('status', ['closed', 'CLOSED'], 'payload.incident.incident_id'),
+  },
+  new_relic: { ...UP, over: overWhere('status', ['CLOSED', 'RESOLVED'], 'payload.id') },
   uptime_kuma: { ...UP, over: overWhere('status', ['up'], 'monitor') },
   // An incident that somebody has taken has the level warn.
   better_stack: {

@@ -19,6 +19,7 @@ import { PACKED_FROM_BYTES } from './pack-answers.ts'
 import { callOf, INGEST, isNdjson } from './routes/ingest.ts'
 import { EVENT_GRID, FIREHOSE_REQUEST } from './routes/sender-answers.ts'
 import { headersOfAll } from './security-headers.ts'
+import { CLOUD_EVENT } from './senders/cloudevents.ts'
 import { shaping } from './validate.ts'
 import { collectParts, WIRE_MAX } from './whole-body.ts'
 
@@ -37,7 +38,7 @@ const TAKEN = 202
 /** Headers with which a post is out of the ordinary: compressed, of a sender with answers of its own, or with a credential that needs more reading. */
 const UNUSUAL = [
   ...['content-encoding', 'transfer-encoding', 'x-vercel-verify', 'cookie'],
-  ...[EVENT_GRID, FIREHOSE_REQUEST],
+  ...[EVENT_GRID, FIREHOSE_REQUEST, CLOUD_EVENT],
 ] as const
 
 export class DirectIngest {

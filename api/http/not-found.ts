@@ -57,16 +57,16 @@ const ELSEWHERE: readonly (readonly [path: RegExp, what: string])[] = [
   ],
   [
     /^\/services\/collector(\/|$)/,
-    `of Splunk's event collector events alone are taken, behind an ingest URL: /ingest/<ingest_key>/services/collector/event. Else ${POST_LOGS}`,
+    `of Splunk's event collector event and raw are taken, behind an ingest URL, /ingest/<ingest_key>/services/collector/event, or with the key of a source as the token. Else ${POST_LOGS}`,
   ],
   [
     /^\/(api\/v2\/logs|v1\/input|api\/v\d\/series)(\/|$)/,
-    `of Datadog's intake logs are taken, behind an ingest URL: /ingest/<ingest_key>/api/v2/logs. Else ${POST_LOGS}`,
+    `of Datadog's intake logs are taken, behind an ingest URL, /ingest/<ingest_key>/api/v2/logs, or with the key of a source as the API key. Else ${POST_LOGS}`,
   ],
   [/^\/log\/v1$/, `New Relic's log API is not taken: ${POST_LOGS}`],
   [
-    /^(\/[^/]+)?\/_(bulk|doc|create)(\/|$)/,
-    `of Elasticsearch's API documents are taken by POST, behind an ingest URL: /ingest/<ingest_key>/_bulk. Else ${POST_LOGS}`,
+    /^(\/[^/]+)?\/_(bulk|doc|create|update|search|count|mget)(\/|$)/,
+    `of Elasticsearch's API new documents alone are taken, behind an ingest URL: /ingest/<ingest_key>/_bulk. Else ${POST_LOGS}`,
   ],
   [
     /^\/(api\/v1\/(write|receive|import.*)|prometheus\/.*|write|api\/v2\/write)$/,

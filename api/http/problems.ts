@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { SvcError } from '../../engine/index.ts'
+import { refusalOfSplunk } from './senders/splunk.ts'
 import { TAKES } from './validate.ts'
 import { describeSize } from './whole-body.ts'
 
@@ -11,7 +12,13 @@ export function sendProblem(reply: FastifyReply, error: SvcError): FastifyReply 
   const { retryAfter: _wait, allow: _allow, field: _field, about: _about, ...more } = error.extra
   return problemHeaders(reply, error)
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ detail: error.message, ...more }))
+    .send(
+      JSON.stringify({
+        detail: error.message,
+        ...refusalOfSplunk(reply.request.originalUrl, error),
+        ...more,
+      }),
+    )
 }
 
 /** Status and headers of a refusal, whatever its body is. */

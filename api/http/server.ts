@@ -25,7 +25,6 @@ import { Connections, connectionBounds } from './connections.ts'
 import { type Checked, DirectIngest } from './direct-ingest.ts'
 import type { Doors, OtlpGrpcState, ServerConfig } from './doors.ts'
 import { checkHost, checkOrigin, checkRawHeaders, outcomeOf } from './guard.ts'
-import { asGet } from './head.ts'
 import { takeJson } from './json.ts'
 import { isApiPath, lacksName, notFound } from './not-found.ts'
 import { oauthRoutes } from './oauth/routes.ts'
@@ -112,7 +111,7 @@ export async function buildServer({
     exposeHeadRoutes: false,
     // No part that is added waits for anything, so a bound guards nothing: it was two timers for each route.
     pluginTimeout: 0,
-    rewriteUrl: (request) => ingestUrlOf(asGet(request)),
+    rewriteUrl: (request) => ingestUrlOf(request, auth),
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false, caseSensitive: true },
     frameworkErrors: (error, _request, reply) => sendProblem(reply as never, asSvcError(error, log)) as never,

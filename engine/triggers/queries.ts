@@ -105,9 +105,7 @@ const NEW_COLUMNS = [
   'snapshot',
 ] as const
 
-/** Firings of a key beside a burst that are looked at for the one that fired last. */
 const BESIDE_MAX = 100
-
 export interface ScheduleRow {
   trigger_id: number
   /** JSON of its condition as it was. */
@@ -179,7 +177,7 @@ function firings(db: Database) {
     // A resolved firing is an end: it starts no cooldown.
     lastFired: db
       .prepare<[number, string], number | null>(
-        // A burst is told after what fired beside it in spite of a cooldown, and was begun before.
+        // A burst is told after what fired beside it in spite of a cooldown, and was begun before: its newest firings are looked at.
         `SELECT max(fired_at) FROM (SELECT f.fired_at FROM firing_keys k JOIN firings f ON f.id = k.firing_id
          WHERE k.trigger_id = ? AND k.key = ? AND f.fired_at IS NOT NULL AND f.resolves IS NULL AND f.practice = 0
          ORDER BY k.firing_id DESC LIMIT ${BESIDE_MAX})`,

@@ -12,6 +12,7 @@ import { storePieces } from '../ingest-pieces.ts'
 import { isOfManyLines, LIMITS, piecesOf } from '../ndjson.ts'
 import { notFound } from '../not-found.ts'
 import { asSvcError, problemHandler } from '../problems.ts'
+import { cloudEventOf } from '../senders/cloudevents.ts'
 import { DATADOG_KEY, saidInQuery } from '../senders/datadog.ts'
 import {
   clusterAnswer,
@@ -21,6 +22,7 @@ import {
   sendAsCluster,
 } from '../senders/elasticsearch.ts'
 import { lokiPushOf } from '../senders/loki.ts'
+import { lookWithoutKey, rawEvents, TO_SPLUNK, WELL } from '../senders/splunk.ts'
 import { streamOf } from '../stream-body.ts'
 import { answers, body, headers, mayTake } from '../validate.ts'
 import { decode, partsOf, WIRE_MAX } from '../whole-body.ts'
@@ -116,7 +118,7 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
       // The address that makes its own source is one before there is that source.
       if (!route && request.params.key !== SELF_MADE) failUnknown()
       answerVerification(request, reply, route)
-      const told = clusterAnswer(request.originalUrl)
+      const told = clusterAnswer(request.originalUrl, request.raw)
       if (told) return sendAsCluster(reply, told)
       return {
         ok: true,
@@ -127,6 +129,8 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
   )
   app.options<{ Params: { key: string } }>(INGEST, { schema: { hide: true } }, async (request, reply) => {
     const given = handshakeOf(request.headers)
+    const isLook = lookWithoutKey(request.raw, request.originalUrl) !== null
+    if (isLook) return reply.code(200).send(WELL)
     if (given === null) return notFound(request, reply)
     if (!routeOf(request)) failUnknown()
     return reply.code(200).headers(given).send()
@@ -159,14 +163,14 @@ async function ingested(
   doors: Doors,
 ): Promise<FastifyReply> {
   const { engine, auth, bodies, streams, clock } = doors
-  const told = clusterAnswer(request.originalUrl)
-  if (told) return sendAsCluster(reply, told)
   const wire = request.body ?? []
   const given = Array.isArray(wire) ? await wholeOf(request, wire, bodies) : null
   const known = auth.ingestRoute((request.params as { key: string }).key)
   if (given?.unreadable) return refuseUnreadable(request, known, given, engine)
   const route = known ?? (await selfMade(request, given?.body ?? [], doors))
   if (!route) return reply.code(202).send({ ingested: 0 })
+  const told = clusterAnswer(request.originalUrl, request.raw, given?.body ?? [])
+  if (told) return sendAsCluster(reply, told)
   answerVerification(request, reply, route)
   if (route.connector === 'vercel' && given && sizeOf(given.body) === 0)
     return reply.code(200).send({ ingested: 0 })
@@ -193,7 +197,7 @@ async function ingested(
  */
 function isStreamed(request: FastifyRequest, route: IngestRoute | undefined): boolean {
   const length = request.headers['content-length']
-  if (isToElasticsearch(request.originalUrl)) return false
+  if (isToElasticsearch(request.originalUrl) || TO_SPLUNK.test(request.originalUrl)) return false
   return isNdjson(request) && route?.signed === false && (length === undefined || Number(length) > WIRE_MAX)
 }
 
@@ -333,7 +337,10 @@ async function wholeOf(
     return asUnreadable(error, parts)
   }
   const given = inflated ?? { body: parts }
-  if (isEmptyCloudEvent(request, given.body)) return { body: Buffer.from('{}'), wireBody: Buffer.alloc(0) }
+  const lines = rawEvents(request.originalUrl, given.body)
+  if (lines) return { body: lines, wireBody: inflated?.wireBody ?? Buffer.concat(parts) }
+  const event = cloudEventOf(request, given.body)
+  if (event) return { body: event, wireBody: inflated?.wireBody ?? Buffer.concat(parts) }
   return formPayload(request, given.body, inflated?.wireBody) ?? given
 }
 
@@ -356,10 +363,6 @@ async function refuseUnreadable(
   const { code, detail } = given.unreadable!
   return fail(code, detail)
 }
-
-/** In binary mode a CloudEvent is in its headers, and data may be absent (CloudEvents HTTP binding 1.0.2, section 3.1). */
-const isEmptyCloudEvent = ({ headers }: FastifyRequest, body: Uint8Array | readonly Uint8Array[]): boolean =>
-  headers['ce-specversion'] !== undefined && headers['ce-type'] !== undefined && sizeOf(body) === 0
 
 const CREDENTIALS: ReadonlySet<string> = new Set([
   'authorization',

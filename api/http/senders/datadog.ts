@@ -7,9 +7,9 @@
 export const DATADOG_KEY = 'dd-api-key'
 
 /** Of version 1 the path may end with the key. */
-const INTAKE = /^(\/ingest\/[^/?]+)\/(?:api\/v2\/logs|v1\/input(?:\/([^/?]+))?)\/?(?:\?(.*))?$/
+const INTAKE = /^(\/ingest\/[^/?]+)\/+(?:api\/v2\/logs|v1\/input(?:\/([^/?]+))?)\/?(?:\?(.*))?$/
 /** What clients of version 1 take for success is 200. */
-export const TO_DATADOG_V1 = /^\/ingest\/[^/?]+\/v1\/input(?=[/?]|$)/
+export const TO_DATADOG_V1 = /^\/ingest\/[^/?]+\/+v1\/input(?=[/?]|$)/
 
 /** The address without such a path, whose key goes into the query. */
 export function withoutIntake(url: string): string {

@@ -6,7 +6,7 @@ import { typeOf } from '../form-body.ts'
 import { INFLATED_MAX } from '../whole-body.ts'
 
 /** Clients of Loki put the path of its push API behind the ingest URL they are given. */
-export const TO_LOKI = /^(\/ingest\/[^/?]+)\/loki\/api\/v1\/push(?=\?|$)/
+export const TO_LOKI = /^(\/ingest\/[^/?]+)\/+loki\/api\/v1\/push(?=\?|$)/
 
 const PROTOBUF = /^application\/(?:x-|vnd\.google\.)?protobuf$/
 /** What some clients send as JSON under the type of protobuf: no protobuf packed by snappy begins so. */

@@ -89,8 +89,8 @@ describe('a form-encoded delivery of GitHub', () => {
   })
 })
 
-describe('a CloudEvent in binary mode without data', () => {
-  it('is an event, all of which is in its headers; an empty body without them is none', async () => {
+describe('a CloudEvent in binary mode', () => {
+  it('is an event without data, too, all of which is in its headers; an empty body without them is none', async () => {
     const door = await openDoor()
     const { url } = await door.source('orders', { preset: 'cloudevents' })
     const headers = { 'ce-specversion': '1.0', 'ce-id': '7', 'ce-type': 'order.paid', 'ce-source': '/orders' }
@@ -102,6 +102,38 @@ describe('a CloudEvent in binary mode without data', () => {
     ).toMatchObject({
       rows: [{ event_type: 'order.paid', text: 'order.paid from /orders' }],
     })
+    await door.close()
+  })
+
+  it('is one event whatever its data is, as the SDK for Node (cloudevents 10) sends text and bytes', async () => {
+    const door = await openDoor()
+    const { url } = await door.source('bus', { preset: 'cloudevents' })
+    let id = 0
+    const send = async (type: string, data: string | Buffer, more = {}) => {
+      const headers = { 'ce-specversion': '1.0', 'ce-id': `${id++}`, 'ce-type': 'bus', 'ce-source': '/bus' }
+      const answer = await door.call('POST', url, data, { ...headers, 'content-type': type, ...more })
+      expect([type, answer.json()]).toEqual([type, expect.objectContaining({ ingested: 1 })])
+      expect(answer.json().duplicates).toBeUndefined()
+    }
+    await send('text/plain', 'plain text data')
+    await send('application/xml; charset=utf-8', '<a>1</a>')
+    await send('text/plain', '{ not JSON')
+    await send('text/plain', '{"message":"JSON all the same"}')
+    await send('application/octet-stream', Buffer.from([0xff, 0x00]))
+    await send('application/json', '[{"n":1},{"n":2}]')
+    await send('application/vnd.bus+json', gzipSync('"paid"'), { 'content-encoding': 'gzip' })
+    const { rows } = (
+      await door.call('POST', '/read', { selector: { event_source: '/bus' }, include_payload: true })
+    ).json() as unknown as { rows: { text: string; raw: object }[] }
+    expect(rows.map(({ text, raw }) => [text, raw])).toEqual([
+      ['bus: plain text data', { data: 'plain text data' }],
+      ['bus: <a>1</a>', { data: '<a>1</a>' }],
+      ['bus: { not JSON', { data: '{ not JSON' }],
+      ['bus: JSON all the same', { message: 'JSON all the same' }],
+      ['bus from /bus', { data_base64: '/wA=' }],
+      ['bus from /bus', { data: [{ n: 1 }, { n: 2 }] }],
+      ['bus: paid', { data: 'paid' }],
+    ])
     await door.close()
   })
 })

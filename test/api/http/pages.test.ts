@@ -161,10 +161,10 @@ describe('a path of another service', () => {
   it.each([
     ['/loki/api/v1/push', 'behind an ingest URL: /ingest/<ingest_key>/loki/api/v1/push'],
     ['/ingest/loki-0123/api/prom/push', "Loki's push API is taken behind an ingest URL"],
-    ['/services/collector/event/1.0', 'behind an ingest URL: /ingest/<ingest_key>/services/collector/event'],
+    ['/services/collector/event/1.0', "of Splunk's event collector event and raw are taken"],
     ['/ingest/dd-0123/api/v2/series', "of Datadog's intake logs are taken"],
     ['/api/v2/logs', "of Datadog's intake logs are taken"],
-    ['/logs-2026/_bulk', "of Elasticsearch's API documents are taken by POST"],
+    ['/logs-2026/_bulk', "of Elasticsearch's API new documents alone are taken"],
     ['/api/v1/write', 'the connector prometheus asks for metrics'],
     ['/api/4711/envelope/', 'the preset sentry'],
     ['/api/v2/spans', 'send them by OTLP to /v1/traces'],

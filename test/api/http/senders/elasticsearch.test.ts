@@ -1,6 +1,10 @@
 /** Clients of Elasticsearch behind an ingest URL: what they send, what they ask before, and what they are answered. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { keyOfSender } from '../../../../api/http/routes/sender-answers.ts'
+import { readBulk } from '../../../../api/http/senders/elasticsearch.ts'
+import { SvcError } from '../../../../engine/index.ts'
 import { openDoor, ROOT } from '../door.ts'
 
 let door: Awaited<ReturnType<typeof openDoor>>
@@ -112,6 +116,99 @@ describe('a client of Elasticsearch', () => {
     expect((await send('{"message"', '/app/_doc')).status).toBe(400)
   })
 
+  it('puts documents under an id, as index and create of its client for Node 9.5 do, and is answered all that the one for Java wants', async () => {
+    const put = (path: string, body = '{"message":"put","@timestamp":"2026-11-20T12:00:00Z"}') =>
+      door.call('PUT', `${url}${path}`, body, { ...TYPE, authorization: `ApiKey ${secret}` })
+    const answer = await put('/put/_doc/a%201?refresh=true')
+    expect([answer.status, answer.json()]).toEqual([
+      201,
+      {
+        ...{ _index: 'put', _id: 'a 1', _version: 1, result: 'created', _seq_no: 0, _primary_term: 1 },
+        _shards: { total: 1, successful: 1, failed: 0 },
+      },
+    ])
+    // The same, told another way, is the same document.
+    expect(
+      (
+        await send(
+          '{"index":{"_index":"put","_id":"a 1"}}\n{"message":"put","@timestamp":"2026-11-20T12:00:00Z"}\n',
+        )
+      ).json(),
+    ).toMatchObject({ svc: { ingested: 0, duplicates: 1 } })
+    expect((await put('/put/_create/2')).status).toBe(201)
+    expect(statuses(await put('/_bulk', '{"create":{"_index":"put"}}\n{"message":"put"}\n'))).toEqual([
+      ['create 201'],
+    ])
+    const alone = await send('{"message":"put"}', '/put/_doc')
+    expect(alone.json()).toMatchObject({ _id: expect.stringMatching(/^evt_\d+$/), _shards: { failed: 0 } })
+    expect((await rows()).filter((row) => row.text === 'put')).toHaveLength(4)
+    expect((await put('/put/_doc/%zz')).json()).toMatchObject({ status: 400 })
+  })
+
+  it('makes indices and templates, which are no events, and no event is taken for one', async () => {
+    const call = (method: 'PUT' | 'HEAD' | 'GET', path: string, body?: string) =>
+      door.call(method, `${url}${path}`, body, { ...TYPE, ...basic(secret) })
+    for (const [path, body] of [
+      ['/made', undefined],
+      ['/made', '{"settings":{"number_of_shards":1},"mappings":{}}'],
+      ['/_index_template/made', '{"index_patterns":["made*"]}'],
+      ['/_ilm/policy/made', '{"policy":{}}'],
+      ['/_ingest/pipeline/made', '{"processors":[]}'],
+    ] as const) {
+      const answer = await call('PUT', path, body)
+      expect([path, answer.status, answer.json()]).toEqual([
+        path,
+        200,
+        expect.objectContaining({ acknowledged: true }),
+      ])
+    }
+    expect((await call('HEAD', '/made')).status).toBe(200)
+    expect((await call('GET', '/made')).status).toBe(404)
+    const event = await call('PUT', '/made', '{"message":"lost"}')
+    expect([event.status, event.json().detail]).toEqual([400, expect.stringContaining('/made/_doc/<id>')])
+    expect((await door.call('PUT', url, '{"message":"lost"}', basic(secret))).status).toBe(405)
+    const unknown = await door.call('PUT', '/ingest/nobody/_index_template/x', '{}', door.as(ROOT))
+    expect(unknown.status).toBe(404)
+  })
+
+  it('may have a slash too many, behind which a post is stored like any other', async () => {
+    const post = (path: string) =>
+      door.call('POST', `${url}${path}`, '{"message":"slashed"}', { authorization: `Bearer ${secret}` })
+    expect((await post('/')).json()).toMatchObject({ ingested: 1 })
+    expect((await post('/?from=hook')).json()).toMatchObject({ ingested: 1 })
+    expect((await post('//app/_doc')).status).toBe(201)
+    expect((await post('//services/collector/event')).json()).toMatchObject({ ingested: 1, code: 0 })
+    expect((await post('//loki/api/v1/push')).json()).toMatchObject({ ingested: 1 })
+    expect((await post('//api/v2/logs')).json()).toMatchObject({ ingested: 1 })
+  })
+
+  it('sends again what there was no room for: clients know 503 of it, and none of them 507', async () => {
+    const full = new SvcError('storage_full', 'the store is full', { retryAfter: 5 })
+    const ingest = vi.spyOn(door.engine, 'ingest').mockRejectedValue(full)
+    const answer = await send('{"create":{}}\n{"n":1}\n')
+    ingest.mockRestore()
+    expect([answer.status, answer.headers['retry-after'], answer.text]).toEqual([
+      503,
+      '5',
+      'the store is full',
+    ])
+    // rsyslog drops what it is answered in JSON.
+    expect(answer.headers['content-type']).toContain('text/plain')
+  })
+
+  it('lets others in while a long request is taken apart', async () => {
+    let [turns, isRead] = [0, false]
+    const read = readBulk('/ingest/x/_bulk', Buffer.from('{"create":{}}\n{"n":1}\n'.repeat(10_000))).then(
+      (bulk) => {
+        isRead = true
+        return bulk
+      },
+    )
+    for (; !isRead; turns++) await nextTurn()
+    expect((await read).actions).toHaveLength(10_000)
+    expect(turns).toBeGreaterThanOrEqual(4)
+  })
+
   it('is answered what it asks before it sends, so that it sets up nothing', async () => {
     for (const [path, told] of [
       ['/', '"number":"8.19.0"'],
@@ -140,6 +237,9 @@ describe('a client of Elasticsearch', () => {
       `Bearer ${secret}`,
     ])
       expect((await send(line, '/_bulk', { authorization })).status).toBe(200)
+    // Read as base64 this one has colons, as an id in front would have one.
+    const key = 'svc_k1_aOjo6Ojo6Ojo6Ojo6Ojo6Ojo6'
+    expect(keyOfSender({ url: '/', headers: { authorization: `ApiKey ${key}` } })).toBe(key)
     const refused = await send(line, '/_bulk', basic(ROOT))
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('scope ingest alone')])
     expect((await send(line, '/_bulk', basic('svc_none'))).status).toBe(401)
