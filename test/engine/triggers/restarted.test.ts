@@ -30,6 +30,15 @@ const TRIGGERS: Omit<TriggerWrite, 'sources'>[] = [
     condition: { aggregate: 'avg', field: 'ms', predicate: '> 60', window: '5m', resolve: '< 40' },
     cooldown: '1s',
   },
+  {
+    name: 'alerts',
+    condition: {
+      event: 'any',
+      resolve: { filters: [{ field: 'state', op: 'eq', value: 'ok' }], equal: ['event_type'] },
+    },
+    cooldown: '2m',
+    filters: [isBad],
+  },
   { name: 'distinct', condition: { ...count, aggregate: 'distinct', field: 'region', predicate: '>= 3' } },
   { name: 'changed', condition: { change_of: 'state' }, cooldown: '1s' },
   {
@@ -58,7 +67,8 @@ const shown = ({ trigger, key, fired_at, state, event_ids, value, reason, events
 
 async function firingsOf(world: World): Promise<string[]> {
   const lists = await Promise.all(TRIGGERS.map(({ name }) => world.firings(name)))
-  return lists.flat().map(shown)
+  // Of one instant each order is right.
+  return lists.flat().map(shown).sort()
 }
 
 it('what fires is the same in a daemon that is started again and in one that goes on', async () => {
