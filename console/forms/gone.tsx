@@ -72,11 +72,10 @@ function GonePart({
     <>
       {last?.action === 'delete' && (
         <Text size="sm">
-          It was deleted. Undo that under <Link to="/changes?tab=history">Changes</Link>, and it is here
-          again.
+          To have this page again, undo the delete under <Link to="/changes?tab=history">Changes</Link>.
         </Text>
       )}
-      {now && <Text size="sm">It was renamed. Its name is now {now}.</Text>}
+      {now && <Text size="sm">The new name is {now}.</Text>}
       {typed && (
         <>
           <Group gap={4}>

@@ -45,7 +45,8 @@ describe('a read that fails where something is shown', () => {
   /** What became of one that failed, as the cache of queries tells it. */
   const failed = (queryKey: string[], data: unknown, status?: number) => {
     const state = { status: 'error', data }
-    const query = { queryKey, state, setState: (next: object) => Object.assign(state, next) }
+    const setState = (next: object) => Object.assign(state, next)
+    const query = { queryKey, state, setState, isActive: () => false }
     const error = Object.assign(new Error('The disk is on fire.'), { status })
     keepShown(error, query as unknown as Parameters<typeof keepShown>[1])
     return state

@@ -52,7 +52,7 @@ it('no address of the API is spelled outside of the client but for those that ar
 
 it('each of the three sends by one place', () => {
   const sending = asking.filter((file) =>
-    /(?<!\w)(?:io\.|globalThis\.)?fetch\(|\brequest\(target/.test(code(file)),
+    /(?<![\w.])(?:io\.|globalThis\.|window\.)?fetch\(|\brequest\(target/.test(code(file)),
   )
   expect(sending.filter((file) => !/(client|exchange)\.ts$/.test(file))).toEqual([])
 })

@@ -106,7 +106,7 @@ function NoFirings({ isNarrowed }: { isNarrowed: boolean }) {
       <Text c="dimmed" maw={540}>
         {isNarrowed
           ? 'Remove a filter to see more.'
-          : 'When the condition of a trigger holds, its firing shows here, with its evidence and whom it notified.'}
+          : 'When a trigger fires, its firing shows here, with its evidence and whom it notified.'}
       </Text>
     </Empty>
   )

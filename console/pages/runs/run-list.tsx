@@ -57,7 +57,7 @@ function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
       <Text c="dimmed" maw={540}>
         {isNarrowed
           ? 'Remove a filter to see more.'
-          : 'When a firing wakes an agent, its run shows here: the timeline it received, each step, the finding and the cost.'}
+          : 'When a firing wakes an agent, its run shows here, with each step, the finding and the cost.'}
       </Text>
     </Empty>
   )
