@@ -98,13 +98,7 @@ export class Maintenance {
     if (seg === undefined) return false
     const [first, last] = spanOf(seg)
     this.parts.store.tx(() => {
-      const dropped = new BlockStore(db, true).dropSome(seg, DROP_BLOCKS)
-      if (dropped) {
-        new LabelCounts(db, true).add(
-          new Map([...dropped].map(([labelId, n]) => [labelId, { n: -n, last: 0 }])),
-        )
-        return
-      }
+      if (dropBlocks(this.parts.store, seg)) return
       const from = db
         .prepare('SELECT id FROM events WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1')
         .pluck()
@@ -276,7 +270,10 @@ export function removeEvents(store: StoreHandle, tail: Tail, ids: readonly numbe
       found.map((row) => row.source_id),
     )
     keepHighId(store, tail.lastId)
-    if (found.some((row) => row.id >= tailStart)) bumpTailVersion(store.db)
+    const inTail = found.filter((row) => row.id >= tailStart)
+    // Sealing that is under way has written postings of these: it begins anew, without them.
+    for (const seg of new Set(inTail.map((row) => segmentOf(row.id)))) while (dropBlocks(store, seg));
+    if (inTail.length > 0) bumpTailVersion(store.db)
     return found
   })
   const inTail = rows.filter((row) => row.id >= tailStart)
@@ -338,6 +335,14 @@ function discountSources(store: StoreHandle, sourceIds: number[]): void {
   const counts = new Map<number, number>()
   for (const id of sourceIds) counts.set(id, (counts.get(id) ?? 0) + 1)
   for (const [id, n] of counts) update.run(n, id)
+}
+
+/** Removes some of a segment's postings on disk, with their counts. @returns whether there were any */
+function dropBlocks({ db }: StoreHandle, seg: number): boolean {
+  const dropped = new BlockStore(db, true).dropSome(seg, DROP_BLOCKS)
+  if (dropped)
+    new LabelCounts(db, true).add(new Map([...dropped].map(([labelId, n]) => [labelId, { n: -n, last: 0 }])))
+  return dropped !== null
 }
 
 /** Rewrites the postings of sealed segments without the given rows. */
