@@ -14,6 +14,7 @@ import { countedBy } from '../incidents/steps.ts'
 import type { Figures } from '../log/figures.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { Capacity } from '../log/store/maintenance.ts'
+import { overSize } from '../log/store/segments.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { type ProjectDoc, partsOf, wiringOf } from '../model/project.ts'
 import { iso, severityOfRank } from '../model/units.ts'
@@ -320,7 +321,7 @@ const LEAST_SOURCES = 2
 /** @returns sentences, none when it is well. @param hasProvider whether there is a model provider */
 function instanceFaults(declared: Declared, hasProvider: boolean): string[] {
   const { db } = declared.store
-  const faults: string[] = []
+  const faults = [overSize(db)].filter((sentence) => sentence !== null)
   if (!hasProvider && wakesAnyAgent(db))
     faults.push('agents are switched on and no model provider is set, so none of them can run')
   const failing = allRunsFail(db, declared.clock.now())

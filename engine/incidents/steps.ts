@@ -471,12 +471,12 @@ export interface EventsAtHand extends Pick<ReadContext, 'rows' | 'dictionary' | 
   settle(): void
 }
 
-/** Events of a firing whose field is looked at, the newest. */
+/** Events of a firing whose field is looked at, the newest; those of a burst are all. */
 const LOOKED_AT = 20
 const PAYLOAD = 'payload.'
 
 /**
- * The severity of a firing: the highest that the field says of its newest events, else that of the trigger.
+ * The severity of a firing: the highest that the field says of its newest events, of a burst of any of them, else that of the trigger.
  * @param ids of the events it carries, as they were folded in
  * @returns none: it opens no incident
  */
@@ -490,7 +490,8 @@ export function severityOfFiring(
   if (!field) return own
   ctx.settle()
   const inPayload = field.startsWith(PAYLOAD)
-  const said = ctx.rows.read(ids().slice(-LOOKED_AT), inPayload).flatMap((stored) => {
+  const looked = spec.storm ? ids() : ids().slice(-LOOKED_AT)
+  const said = ctx.rows.read(looked, inPayload).flatMap((stored) => {
     const { labels, raw } = presentRow(stored, ctx.dictionary, ctx.names, stored.ts)
     return severityNamed(inPayload ? inText(raw, field) : ownField(labels, field)) ?? []
   })

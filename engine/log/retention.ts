@@ -8,8 +8,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ReferenceDocument } from '../sources/connectors/connector.ts'
 import type { Appender } from './store/append.ts'
-import type { StoreHandle } from './store/handle.ts'
-import { keepHighId } from './store/maintenance.ts'
+import { keepHighId, type StoreHandle } from './store/handle.ts'
 import type { OpenStore } from './store/open.ts'
 import type { Stamp } from './store/writer-state.ts'
 

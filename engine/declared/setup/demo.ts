@@ -400,6 +400,8 @@ function removeRows(db: Database, state: DemoState, sources: readonly number[]):
   const named = `(kind || ':' || coalesce(name, key)) IN ${ids('objects')}`
   for (const table of ['polls', 'dedupe', 'documents', 'purges', 'keys'])
     remove(`DELETE FROM ${table} WHERE source_id IN ${ids('sources')}`, { sources: values.sources })
+  // Counted anew when it is needed.
+  remove("DELETE FROM meta WHERE key = 'item_keys'", {})
   remove(`DELETE FROM keys WHERE project = @project`, { project })
   remove('DELETE FROM subscriptions WHERE project = @project', { project })
   remove(`DELETE FROM project_uses WHERE project = @project`, { project })

@@ -11,7 +11,7 @@ import { fail } from '../../errors.ts'
 import { labelStart, NEW_LABEL, type PackedEvents, rawOf, textBytesOf } from '../ingest/packed.ts'
 import type { Database } from './handle.ts'
 import { type Dictionary, LabelCounts, SEGMENT_SIZE, segmentOf } from './labels.ts'
-import { bumpSegmentsVersion, encodeTimes } from './segments.ts'
+import { bumpSegmentsVersion, encodeTimes, ItemKeys } from './segments.ts'
 import { BlockBuilder, BlockStore, labelIdsOf, OpenSegment, type SortedPostings, type Tail } from './tail.ts'
 
 /** Events of one body stored in this transaction, under ids that follow one another. */
@@ -51,6 +51,9 @@ export class Appender {
   private readonly row: unknown[] = new Array(ROWS * COLUMNS)
   private rows = 0
   private readonly countSource: Statement<[number, number, number]>
+  private readonly keys: ItemKeys
+  /** Keys of items that were claimed in this transaction. */
+  private claimed = 0
   readonly sealer: Sealer
   /** Events appended since the last step of sealing. */
   private unsealedPace = 0
@@ -70,6 +73,7 @@ export class Appender {
       )
     this.insertRows = insert(ROWS)
     this.insertRow = insert(1)
+    this.keys = new ItemKeys(db)
     this.countSource = db.prepare('UPDATE sources SET events = events + ?, last_ingest = ? WHERE id = ?')
     this.sealer = new Sealer(db, tail)
     this.nextId = tail.lastId + 1
@@ -104,6 +108,7 @@ export class Appender {
     for (let i = 0; i < events.n; i++) {
       const key = events.dedupeKeys?.[i] ?? null
       if (key !== null && !claim(key, this.nextId)) continue
+      if (key !== null) this.claimed++
       batch.kept?.push(i)
       if (newLabelIds.length > 0) this.internNew(events, i, newLabelIds)
       this.insert(batch, i, this.nextId++)
@@ -161,6 +166,8 @@ export class Appender {
       perSource.set(batch.sourceId, { n: n + sizeOfBatch(batch), at: batch.ingestedAt })
     }
     for (const [sourceId, { n, at }] of perSource) if (n > 0) this.countSource.run(n, at, sourceId)
+    if (this.claimed > 0) this.keys.add(this.claimed)
+    this.claimed = 0
     this.dictionary.beforeCommit()
     // Faster than postings come in (0.3 an event), so a segment is sealed before the next is full;
     // small commits only gather pace: a step writes at least a whole block.
@@ -209,6 +216,7 @@ export class Appender {
 
   private forget(): void {
     this.rows = 0
+    this.claimed = 0
     this.pending = []
     this.pendingEvents = 0
     this.savedNextId = null

@@ -277,3 +277,12 @@ export function readingStore(db: Database): StoreHandle {
     afterCommit: refuse,
   }
 }
+
+/** Remembers the largest id ever given, so that ids never come back after their rows are gone. */
+export function keepHighId(store: StoreHandle, id: number): void {
+  store.db
+    .prepare(
+      "INSERT INTO meta VALUES ('high_id', ?) ON CONFLICT (key) DO UPDATE SET value = max(CAST(value AS INTEGER), excluded.value)",
+    )
+    .run(String(id))
+}

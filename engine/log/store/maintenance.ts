@@ -7,17 +7,25 @@
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Appender, spanOf } from './append.ts'
-import type { StoreHandle } from './handle.ts'
+import { keepHighId, type StoreHandle } from './handle.ts'
 import { type Dictionary, LabelCounts, offsetOf, SEGMENT_SIZE, SOURCE_LABEL, segmentOf } from './labels.ts'
 import type { OpenStore } from './open.ts'
 import { matchingOffsets } from './scan.ts'
-import { bumpSegmentsVersion, bumpTailVersion, type SegmentIndex } from './segments.ts'
+import {
+  bumpSegmentsVersion,
+  bumpTailVersion,
+  ItemKeys,
+  megabytes,
+  PARTS,
+  type SegmentIndex,
+  Sizes,
+} from './segments.ts'
 import { BlockStore, labelIdsOf, type Tail } from './tail.ts'
 
 export interface Retention {
   /** Events older than this by event time go; null keeps them. Milliseconds. */
   maxAgeMs: number | null
-  /** Oldest events go when the store is larger; null keeps them. Bytes. */
+  /** Oldest keys of items over their part, then oldest events, go when the store is larger; null keeps them. Bytes. */
   maxBytes: number | null
 }
 
@@ -40,7 +48,13 @@ interface Parts {
 }
 
 export class Maintenance {
-  constructor(private readonly parts: Parts) {}
+  private readonly keys: ItemKeys
+  private readonly sizes: Sizes
+
+  constructor(private readonly parts: Parts) {
+    this.keys = new ItemKeys(parts.store.db)
+    this.sizes = new Sizes(parts.store, parts.index)
+  }
 
   /**
    * Does one step. @param now epoch ms.
@@ -56,8 +70,8 @@ export class Maintenance {
       this.dropStep() ||
       this.purgeStep() ||
       this.ageStep(now) ||
-      this.sizeStep(now) ||
       this.forgetStep(now) ||
+      this.sizeStep(now) ||
       this.shrinkStep(now)
     )
   }
@@ -84,13 +98,7 @@ export class Maintenance {
     if (seg === undefined) return false
     const [first, last] = spanOf(seg)
     this.parts.store.tx(() => {
-      const dropped = new BlockStore(db, true).dropSome(seg, DROP_BLOCKS)
-      if (dropped) {
-        new LabelCounts(db, true).add(
-          new Map([...dropped].map(([labelId, n]) => [labelId, { n: -n, last: 0 }])),
-        )
-        return
-      }
+      if (dropBlocks(this.parts.store, seg)) return
       const from = db
         .prepare('SELECT id FROM events WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1')
         .pluck()
@@ -130,10 +138,9 @@ export class Maintenance {
     const ids: number[] = []
     for (const id of idsOfSource(index, dictionary, sourceId)) if (ids.push(id) >= REMOVE_CHUNK) break
     if (ids.length) removeEvents(store, index.tail, ids)
-    else
+    else if (store.tx(() => this.keys.forgetOf(sourceId)) === 0)
       store.tx(() => {
         store.db.prepare('DELETE FROM documents WHERE source_id = ?').run(sourceId)
-        store.db.prepare('DELETE FROM dedupe WHERE source_id = ?').run(sourceId)
         store.db.prepare('DELETE FROM purges WHERE source_id = ?').run(sourceId)
       })
     index.refresh(false)
@@ -169,24 +176,41 @@ export class Maintenance {
     return false
   }
 
-  /** Retention by size: the oldest arrivals go until the store fits. */
+  /**
+   * Retention by size: keys over their part go, then the oldest arrivals until the store fits, or until events are down
+   * to their part: what is left is not theirs, and none of them would make room for it.
+   */
   private sizeStep(now: number): boolean {
     const { maxBytes } = this.parts.retention
     const { index, store, capacity } = this.parts
-    if (maxBytes === null || capacity.measureAnew(now).usedBytes <= maxBytes) return false
+    const used = maxBytes === null ? 0 : capacity.measureAnew(now).usedBytes
+    if (maxBytes === null || used <= maxBytes) return this.sizes.say(now, null)
+    const forgotten = store.tx(() => (this.keys.bytes() > PARTS.keys * maxBytes ? this.keys.forget(now) : 0))
+    if (forgotten > 0) return true
+    const perEvent = this.sizes.perEvent(now)
+    const events = perEvent * this.sizes.events()
+    const spare = events - PARTS.events * maxBytes
     const oldest = index.all()[0]
-    if (!oldest) return false
-    if (oldest.seg <= index.lastSealed()) {
+    if (!oldest || spare <= 0) return this.sizes.say(now, { used, maxBytes, events })
+    const isSealed = oldest.seg <= index.lastSealed()
+    if (isSealed && perEvent * oldest.n <= spare) {
       this.drop(oldest.seg)
       return true
     }
-    return (
-      removeEvents(
-        store,
-        index.tail,
-        this.oldestOf(oldest.seg, () => true),
-      ) > 0
-    )
+    const ids = isSealed ? this.firstOf(oldest.seg) : this.oldestOf(oldest.seg, () => true)
+    const removed = removeEvents(store, index.tail, ids)
+    index.refresh(false)
+    return removed > 0
+  }
+
+  /** Ids of a sealed segment in order of arrival, at most a chunk. */
+  private firstOf(seg: number): number[] {
+    return this.parts.store.db
+      .prepare<[number, number], number>(
+        `SELECT id FROM events WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${REMOVE_CHUNK}`,
+      )
+      .pluck()
+      .all(...spanOf(seg))
   }
 
   /** Ids of an open segment whose time fits, in order of arrival, at most a chunk. */
@@ -208,12 +232,8 @@ export class Maintenance {
         'DELETE FROM idempotency WHERE key IN (SELECT key FROM idempotency WHERE created_at < ? LIMIT 1000)',
       )
       .run(now - IDEMPOTENCY_MS)
-    const items = db
-      .prepare(
-        'DELETE FROM dedupe WHERE (source_id, key) IN (SELECT source_id, key FROM dedupe WHERE created_at < ? LIMIT 1000)',
-      )
-      .run(now - DEDUPE_MS)
-    return answers.changes + items.changes > 0
+    const items = this.parts.store.tx(() => this.keys.forget(now - DEDUPE_MS))
+    return answers.changes + items > 0
   }
 }
 
@@ -224,15 +244,6 @@ export class Maintenance {
 
 /** Rows removed per transaction: 1,000 stay under 10 ms, so ingest never waits longer. */
 const REMOVE_CHUNK = 1_000
-
-/** Remembers the largest id ever given, so that ids never come back after their rows are gone. */
-export function keepHighId(store: StoreHandle, id: number): void {
-  store.db
-    .prepare(
-      "INSERT INTO meta VALUES ('high_id', ?) ON CONFLICT (key) DO UPDATE SET value = max(CAST(value AS INTEGER), excluded.value)",
-    )
-    .run(String(id))
-}
 
 /**
  * Removes events by id.
@@ -259,7 +270,10 @@ export function removeEvents(store: StoreHandle, tail: Tail, ids: readonly numbe
       found.map((row) => row.source_id),
     )
     keepHighId(store, tail.lastId)
-    if (found.some((row) => row.id >= tailStart)) bumpTailVersion(store.db)
+    const inTail = found.filter((row) => row.id >= tailStart)
+    // Sealing that is under way has written postings of these: it begins anew, without them.
+    for (const seg of new Set(inTail.map((row) => segmentOf(row.id)))) while (dropBlocks(store, seg));
+    if (inTail.length > 0) bumpTailVersion(store.db)
     return found
   })
   const inTail = rows.filter((row) => row.id >= tailStart)
@@ -321,6 +335,14 @@ function discountSources(store: StoreHandle, sourceIds: number[]): void {
   const counts = new Map<number, number>()
   for (const id of sourceIds) counts.set(id, (counts.get(id) ?? 0) + 1)
   for (const [id, n] of counts) update.run(n, id)
+}
+
+/** Removes some of a segment's postings on disk, with their counts. @returns whether there were any */
+function dropBlocks({ db }: StoreHandle, seg: number): boolean {
+  const dropped = new BlockStore(db, true).dropSome(seg, DROP_BLOCKS)
+  if (dropped)
+    new LabelCounts(db, true).add(new Map([...dropped].map(([labelId, n]) => [labelId, { n: -n, last: 0 }])))
+  return dropped !== null
 }
 
 /** Rewrites the postings of sealed segments without the given rows. */
@@ -560,8 +582,4 @@ export class Capacity {
 /** Stat only: opening a database file by another way would drop its locks. */
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
-}
-
-function megabytes(bytes: number): string {
-  return bytes >= 10e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(1)} MB`
 }

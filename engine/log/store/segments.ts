@@ -3,7 +3,7 @@
  * list. Works the same on the writing connection and on a reader's.
  */
 import type { Statement } from 'better-sqlite3'
-import type { Database } from './handle.ts'
+import type { Database, StoreHandle } from './handle.ts'
 import { offsetsOf, type Posting, SEGMENT_SIZE, sizeOf } from './labels.ts'
 import { BlockStore, type OpenSegment, type Tail } from './tail.ts'
 
@@ -322,4 +322,139 @@ export function decodeTimes(stored: Uint8Array): Times {
       return value === NONE ? Number.NaN : base + value
     },
   }
+}
+
+/* Retention by size: what the events and the keys of items take in the file, and what to say where others take more. */
+
+/** Of the limit: what keys of items may take, and what events keep, whatever else is in the file (labels, firings, runs). */
+export const PARTS = { keys: 0.25, events: 0.5 }
+/** Events whose size is looked at to know that of all, and for how long that holds. */
+const SAMPLE = 256
+const SAMPLE_MS = 60_000
+/** What an event takes beside its row: its time and its place in the index, bytes. */
+const INDEX_BYTES = 60
+const OVER_SIZE = 'over_size'
+/** What a key of an item takes in its table and in the index of its time, bytes: it is a hash, always of 64 digits. */
+const KEY_BYTES = 180
+/** Keys removed in a transaction. */
+const FORGET_CHUNK = 1_000
+
+/**
+ * How many keys of items there are, and their removal. The number is a fact of the file, counted once and then kept with
+ * each change, for counting millions takes seconds. Each call is a part of the caller's transaction.
+ */
+export class ItemKeys {
+  private readonly known: Statement<[], string>
+  private readonly count: Statement<[number]>
+  private readonly old: Statement<[number]>
+  private readonly ofSource: Statement<[number]>
+
+  constructor(private readonly db: Database) {
+    this.known = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'item_keys'").pluck()
+    this.count = db.prepare(
+      "UPDATE meta SET value = CAST(max(0, CAST(value AS INTEGER) + ?) AS TEXT) WHERE key = 'item_keys'",
+    )
+    this.old = db.prepare(
+      `DELETE FROM dedupe WHERE (source_id, key) IN
+         (SELECT source_id, key FROM dedupe WHERE created_at < ? ORDER BY created_at LIMIT ${FORGET_CHUNK})`,
+    )
+    this.ofSource = db.prepare(
+      `DELETE FROM dedupe WHERE (source_id, key) IN (SELECT source_id, key FROM dedupe WHERE source_id = ? LIMIT ${FORGET_CHUNK})`,
+    )
+  }
+
+  /** What all take in the file. */
+  bytes(): number {
+    const known = this.known.get()
+    if (known !== undefined) return Number(known) * KEY_BYTES
+    this.db.prepare("INSERT INTO meta SELECT 'item_keys', count(*) FROM dedupe").run()
+    return this.bytes()
+  }
+
+  /** Counts keys that were claimed. */
+  add(n: number): void {
+    this.count.run(n)
+  }
+
+  /** Removes the oldest. @param before epoch ms @returns how many; 0: there is none */
+  forget(before: number): number {
+    return this.less(this.old.run(before).changes)
+  }
+
+  /** Removes some of a source. @returns how many; 0: there is none */
+  forgetOf(sourceId: number): number {
+    return this.less(this.ofSource.run(sourceId).changes)
+  }
+
+  private less(n: number): number {
+    if (n > 0) this.add(-n)
+    return n
+  }
+}
+
+/** What events take of the file, and why the file stays larger than it should. */
+export class Sizes {
+  private sample = { at: Number.NEGATIVE_INFINITY, bytes: 0 }
+  private last: { at: number; said: string | null } | null = null
+
+  constructor(
+    private readonly store: StoreHandle,
+    private readonly index: SegmentIndex,
+  ) {}
+
+  /** How many there are. */
+  events(): number {
+    return this.index.all().reduce((sum, { n }) => sum + n, 0)
+  }
+
+  /** Bytes of an event in the file with its index, on average, by a sample of all. */
+  perEvent(now: number): number {
+    if (Math.abs(now - this.sample.at) < SAMPLE_MS) return this.sample.bytes
+    const { store, index } = this
+    const size = store.db
+      .prepare(
+        `SELECT length(labels) + octet_length(text) + length(raw) + coalesce(octet_length(numbers), 0) + coalesce(octet_length(claimed_time), 0)
+         FROM events WHERE id >= ? ORDER BY id LIMIT 1`,
+      )
+      .pluck()
+    const sizes: number[] = []
+    const step = Math.max(1, this.events() / SAMPLE)
+    let before = 0
+    for (const { seg, n } of index.all()) {
+      for (let at = Math.ceil(before / step) * step; at < before + n; at += step)
+        sizes.push((size.get(seg * SEGMENT_SIZE + Math.floor(at - before)) as number | undefined) ?? 0)
+      before += n
+    }
+    const sum = sizes.reduce((all, bytes) => all + bytes + INDEX_BYTES, 0)
+    this.sample = { at: now, bytes: sizes.length ? sum / sizes.length : 0 }
+    return this.sample.bytes
+  }
+
+  /** Leaves in the file, for `overSize`, what removal cannot change, null: nothing. @returns false: no step was done */
+  say(now: number, sizes: { used: number; maxBytes: number; events: number } | null): false {
+    const { db } = this.store
+    const last = this.last ?? { at: now, said: overSize(db) }
+    const isSaid = (sizes === null) === (last.said === null)
+    this.last = last
+    if (isSaid && (sizes === null || now - last.at < SAMPLE_MS)) return false
+    const said = sizes && overSizeOf(sizes)
+    if (said === null) db.prepare('DELETE FROM meta WHERE key = ?').run(OVER_SIZE)
+    else db.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(OVER_SIZE, said)
+    this.last = { at: now, said }
+    return false
+  }
+}
+
+const overSizeOf = ({ used, maxBytes, events }: { used: number; maxBytes: number; events: number }): string =>
+  `the data file has ${megabytes(used)} in use, over SVC_RETENTION_SIZE (${megabytes(maxBytes)}); the ${megabytes(events)} of events in it are kept, for the rest cannot be removed in their place: raise the limit, or set SVC_RETENTION_AGE, which removes old firings and runs too`
+
+/** Why the file stays larger than retention by size asks for, in a sentence; null: it does not. */
+export function overSize(db: Database): string | null {
+  const said = db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck().get(OVER_SIZE)
+  return said ?? null
+}
+
+/** Bytes as texts for people name them. */
+export function megabytes(bytes: number): string {
+  return bytes >= 10e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(1)} MB`
 }

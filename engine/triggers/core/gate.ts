@@ -17,6 +17,8 @@ interface Burst {
   /** Events so far; null once there are as many as are needed. */
   ids: Set<number> | null
   keys: Set<string>
+  /** How severe the worst of it is; of one that was open at the start it is not known, and all that comes after waits. */
+  rank: number
 }
 
 /** What a condition says of itself when it is met. */
@@ -48,6 +50,7 @@ export class Gate {
       dueAt: open.dueAt,
       ids: this.wanting(open.events < trigger.minCount ? new Set(open.ids()) : null),
       keys: new Set(open.keys()),
+      rank: MOST_SEVERE,
     }
   }
 
@@ -102,7 +105,8 @@ export class Gate {
     }
     this.burst = null
     // Its rows are written once the events that come with it are judged: these wait for its cooldown, too.
-    for (const key of burst.keys) this.last.set(key, { at, rank: MOST_SEVERE })
+    const rank = this.trigger.gather ? MOST_SEVERE : burst.rank
+    for (const key of burst.keys) this.last.set(key, { at, rank })
     this.fired?.push(at)
     return { do: 'release', triggerId, at }
   }
@@ -114,7 +118,7 @@ export class Gate {
 
   private open(met: Met, state: Burst['state'], dueAt: number): Decision {
     const ids = this.wanting(new Set())
-    const burst: Burst = { state, openedAt: met.at, dueAt, ids, keys: new Set() }
+    const burst: Burst = { state, openedAt: met.at, dueAt, ids, keys: new Set(), rank: 0 }
     this.burst = burst
     const crossing = this.take(burst, met)
     const until = instantWords(dueAt)
@@ -147,6 +151,7 @@ export class Gate {
   private take(burst: Burst, met: Met): Crossing {
     const crossing = crossingOf(met, burst)
     burst.keys.add(met.key)
+    burst.rank = Math.max(burst.rank, met.rank ?? MOST_SEVERE)
     for (const id of crossing.eventIds) burst.ids?.add(id)
     burst.ids = this.wanting(burst.ids)
     return crossing

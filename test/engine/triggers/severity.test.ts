@@ -74,4 +74,25 @@ describe('a trigger with severity_field', () => {
     expect((await told(world)).map(([, severity]) => severity)).toEqual(['warning', 'critical'])
     await world.engine.close()
   })
+
+  it('does not wait after a burst that a limit held back and that was less severe', async () => {
+    const world = await openWorld()
+    await world.trigger({ ...EACH, storm: { limits: [{ max: 1, per: '5m' }] } })
+    await world.post(alert('info', 'cart'))
+    await world.post([alert('info'), alert('warning')])
+    world.pass(5 * MINUTE)
+    world.pass(5 * MINUTE)
+    const [again, critical] = await world.post([alert('warning'), alert('critical')])
+    expect((await told(world)).map(([, severity]) => severity)).toEqual(['info', 'warning', 'critical'])
+    expect((await told(world)).at(-1)![2]).toBe(critical)
+    expect((await world.engine.why(again!)).records).toMatchObject([{ reason: 'cooldown' }])
+  })
+
+  it('is as severe as the worst of a burst, which many others came after', async () => {
+    const world = await openWorld()
+    await world.trigger({ ...EACH, storm: { quiet: '30s' } })
+    await world.post([alert('critical'), ...Array.from({ length: 60 }, () => alert('info'))])
+    world.pass(MINUTE)
+    expect((await told(world)).map(([, severity]) => severity)).toEqual(['critical'])
+  })
 })

@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { Idempotency } from '../../../../engine/log/store/append.ts'
 import { SEGMENT_SIZE } from '../../../../engine/log/store/labels.ts'
 import { Capacity, Maintenance, type Retention } from '../../../../engine/log/store/maintenance.ts'
 import { openReading } from '../../../../engine/log/store/open.ts'
+import { overSize } from '../../../../engine/log/store/segments.ts'
 import { createReadContext } from '../../../../engine/log/timeline/context.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
 import { addSource, event, openHarness, type StoreHarness, T0 } from './store-harness.ts'
@@ -79,6 +81,57 @@ describe('maintenance', () => {
     expect(pages * 8_192).toBeLessThanOrEqual(4_000_000)
     expect(count()).toBeLessThan(before)
     expect(rows()).toBe(count())
+  })
+
+  it('by size forgets the oldest keys of items over their quarter, and removes no event for what is left or for records', () => {
+    const maxBytes = 6_000_000
+    const harness = openHarness()
+    const { store, ctx, appender } = harness
+    addSource(store, 'app')
+    const maintenance = new Maintenance({
+      ...{ store, appender, index: ctx.index, dictionary: ctx.dictionary },
+      capacity: new Capacity(store, null),
+      retention: { maxAgeMs: null, maxBytes },
+    })
+    const settle = (now: number) => {
+      while (maintenance.step(now)) maintenance.step(now)
+      return ctx.index.all().reduce((sum, segment) => sum + segment.n, 0)
+    }
+    const claim = new Idempotency(store.db)
+    const send = (from: number, count: number, at: number) =>
+      harness.append(
+        Array.from({ length: count }, (_, i) =>
+          event({ service: 'a' }, at, { dedupeKey: `item ${from + i}` }),
+        ),
+        { at, claim: (key, id) => claim.claimItem(1, key, id, at) },
+      )
+    const keys = () => store.db.prepare('SELECT count(*) FROM dedupe').pluck().get() as number
+    for (let i = 0; i < 40; i++) send(i * 1_000, 1_000, T0 + i)
+    // What is no event, as labels and runs are.
+    store.db.prepare("INSERT INTO meta VALUES ('others', ?)").run('x'.repeat(200_000))
+    expect(keys()).toBe(40_000)
+    const events = settle(T0 + MINUTE)
+    expect(events).toBeGreaterThan(20_000)
+    expect(keys() * 180).toBeLessThanOrEqual(maxBytes / 4)
+    expect(keys() * 180).toBeGreaterThan(maxBytes / 5)
+    expect(overSize(store.db)).toBeNull()
+    // The newest of them are still known, the oldest are not.
+    expect(send(39_999, 1, T0 + MINUTE)).toEqual([])
+    expect(send(0, 1, T0 + MINUTE)).toHaveLength(1)
+
+    store.db.prepare("INSERT INTO meta VALUES ('more', ?)").run('x'.repeat(2 * maxBytes))
+    const left = settle(T0 + 2 * MINUTE)
+    expect(left).toBeGreaterThan(10_000)
+    expect(overSize(store.db)).toMatch(
+      /^the data file has .* in use, over SVC_RETENTION_SIZE \(6\.0 MB\); the /,
+    )
+    // Those that come take the place of the oldest.
+    send(50_000, 5_000, T0 + 4 * MINUTE)
+    const after = settle(T0 + 5 * MINUTE)
+    expect(Math.abs(after - left)).toBeLessThan(2_000)
+    store.db.prepare("DELETE FROM meta WHERE key = 'more'").run()
+    settle(T0 + 6 * MINUTE)
+    expect(overSize(store.db)).toBeNull()
   })
 
   describe('removes the newest segment that is sealed, and', () => {

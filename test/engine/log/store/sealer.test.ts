@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Packer } from '../../../../engine/log/ingest/packed.ts'
-import { SEGMENT_SIZE } from '../../../../engine/log/store/labels.ts'
-import { Capacity, Maintenance } from '../../../../engine/log/store/maintenance.ts'
+import { offsetsOf, SEGMENT_SIZE } from '../../../../engine/log/store/labels.ts'
+import { Capacity, Maintenance, removeEvents } from '../../../../engine/log/store/maintenance.ts'
+import { labelIdsOf } from '../../../../engine/log/store/tail.ts'
 import { addSource, event, openHarness, random, type StoreHarness, T0 } from './store-harness.ts'
 
 /** Events of a commit, so that each commit gathers enough for a step of sealing. */
@@ -110,4 +111,29 @@ describe('sealing goes on after a transaction that failed', () => {
     for (let n = 1; n < commits; n++) commit(harness, n, null)
     expect(indexOf(harness)).toEqual(expected)
   })
+})
+
+it('leaves nothing of events that are removed while it is under way', () => {
+  const harness = withFullSegment()
+  const { store, ctx } = harness
+  let commits = 0
+  while (store.db.prepare('SELECT count(*) FROM post').pluck().get() === 0) commit(harness, commits++, null)
+  expect(ctx.index.sealedCount).toBe(0)
+  const [from, count] = [100, 900]
+  removeEvents(
+    store,
+    ctx.index.tail,
+    Array.from({ length: count }, (_, i) => from + i),
+  )
+  while (ctx.index.sealedCount === 0) commit(harness, commits++, null)
+  for (const env of ['prod', 'dev']) {
+    const id = ctx.dictionary.find('env', env)!
+    const stored = store.db
+      .prepare<[number], { id: number; labels: Uint8Array }>('SELECT id, labels FROM events WHERE id < ?')
+      .all(SEGMENT_SIZE)
+      .flatMap((row) => ([...labelIdsOf(row.labels)].includes(id) ? [row.id] : []))
+    const sealed = [...ctx.index.all()][0]!
+    expect([...offsetsOf(sealed.posting(id)!)]).toEqual(stored)
+    expect(ctx.counts.read([id]).get(id)!.n).toBe(stored.length)
+  }
 })

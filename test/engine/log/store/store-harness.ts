@@ -7,12 +7,19 @@ import { createReadContext, type ReadContext } from '../../../../engine/log/time
 
 export const T0 = Date.parse('2026-11-20T12:00:00Z')
 
+interface AppendOptions {
+  sourceId?: number
+  at?: number
+  /** Whether an event with this key is new; all are when absent. */
+  claim?: (key: string, id: number) => boolean
+}
+
 export interface StoreHarness {
   store: OpenStore
   ctx: ReadContext
   appender: Appender
   /** Stores events of a source in one transaction. */
-  append(events: PreparedEvent[], options?: { sourceId?: number; at?: number }): number[]
+  append(events: PreparedEvent[], options?: AppendOptions): number[]
 }
 
 export function addSource(store: OpenStore, name: string, labels: unknown[] = []): number {
@@ -30,11 +37,11 @@ export function openHarness(file: string | null = null): StoreHarness {
     store,
     ctx,
     appender,
-    append: (events, { sourceId = 1, at = T0 } = {}) => {
+    append: (events, { sourceId = 1, at = T0, claim = () => true } = {}) => {
       store.tx(() => {
         const packer = new Packer(sourceId, Buffer.alloc(0), ctx.dictionary)
         for (const event of events) packer.add(event, [0, 0])
-        appender.append(sourceId, packer.finish(), at, () => true)
+        appender.append(sourceId, packer.finish(), at, claim)
         appender.beforeCommit()
       })
       const ids = appender
