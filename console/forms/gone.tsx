@@ -72,11 +72,15 @@ function GonePart({
     <>
       {last?.action === 'delete' && (
         <Text size="sm">
-          It was deleted. Undo that under <Link to="/changes?tab=history">Changes</Link>, and it is here
-          again.
+          {name} was deleted, and is here again once that is undone under{' '}
+          <Link to="/changes?tab=history">Changes</Link>.
         </Text>
       )}
-      {now && <Text size="sm">It was renamed. Its name is now {now}.</Text>}
+      {now && (
+        <Text size="sm">
+          {name} is called {now} now.
+        </Text>
+      )}
       {typed && (
         <>
           <Group gap={4}>
