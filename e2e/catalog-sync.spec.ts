@@ -146,6 +146,7 @@ test('a commit is planned and applied, drift is seen, a failure keeps what runs,
     await page.getByRole('button', { name: 'Sync now' }).click()
     await expect(page.getByRole('alert').filter({ hasText: 'shop.yaml:7' })).toBeVisible()
     await expect(page.getByText('The last sync failed; the instance is unchanged')).toBeVisible()
+    await expect(page.getByRole('alert').getByText('gatewya')).toHaveCount(1)
     await shots(page, 'sync-failed')
 
     const history = page.getByRole('table', { name: 'History of the sync' })

@@ -137,7 +137,7 @@ test('a project of new parts is built: what is missing is said at its field, and
 
   await page.getByRole('button', { name: 'Add source', exact: true }).click()
   await add.click()
-  await expect(panel.getByText('connector is required')).toBeVisible()
+  await expect(panel.getByText('This is required')).toBeVisible()
   await expect(name).toBeFocused()
   await name.fill('pay-logs')
   await page.getByRole('combobox', { name: 'Connector' }).click()

@@ -108,6 +108,10 @@ const interpolate = (from, to) => (done) => from.map((one, i) => one + (to[i] - 
 /* Its ways between colours are made as it is loaded, which bundlers take for a use of them. */
 const AT_LOAD = /^(var \w+ = )(\w+\(|\(function)/gm
 
+/* Lines of an icon have keys that tell them from others where some come and go: those of one icon stay. They pack badly. */
+const ICON = /lucide-react\/dist\/esm\/icons\//
+const UNREAD = /, key: "\w+"|^__iconData\.node;$/gm
+
 const LEFT_OUT = new Set([
   ...Object.entries(PARTS).flatMap(([of, parts]) => parts.map((part) => of + part)),
   ...WIDGETS,
@@ -165,6 +169,7 @@ export const lighter = (): Plugin => ({
   },
   transform(code, id) {
     if (id.includes('/@xyflow/system/')) return code.replace(BETWEEN, BETWEEN_NUMBERS)
+    if (ICON.test(id)) return code.replace(UNREAD, '')
     if (id.includes('/d3-interpolate/')) return code.replace(AT_LOAD, '$1/* @__PURE__ */ $2')
     if (ROUTER.test(id)) return code.replace(NAMED, '').replace(MADE, '= /* @__PURE__ */ $1')
     const used = id.includes('node_modules') ? null : USES.exec(code)

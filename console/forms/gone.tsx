@@ -72,10 +72,15 @@ function GonePart({
     <>
       {last?.action === 'delete' && (
         <Text size="sm">
-          To have this page again, undo the delete under <Link to="/changes?tab=history">Changes</Link>.
+          {name} was deleted, and is here again once that is undone under{' '}
+          <Link to="/changes?tab=history">Changes</Link>.
         </Text>
       )}
-      {now && <Text size="sm">The new name is {now}.</Text>}
+      {now && (
+        <Text size="sm">
+          {name} is called {now} now.
+        </Text>
+      )}
       {typed && (
         <>
           <Group gap={4}>

@@ -51,10 +51,13 @@ export const faultsBelow = (errors: FieldErrors, field: string): FieldErrors =>
 export const isGiven = (value: unknown): boolean =>
   typeof value === 'string' ? value.trim() !== '' : value !== undefined && value !== null
 
-/** @param needed fields that must not be blank @param below path of what has them @returns what to say at those that are */
+/**
+ * Said at the field itself, which has the words of the form: those of its path are of calls and files.
+ * @param needed fields that must not be blank @param below path of what has them @returns what to say at those that are
+ */
 export const blankFaults = (values: object, needed: readonly string[], below = ''): FieldErrors =>
   Object.fromEntries(
     needed
       .filter((field) => !isGiven((values as Record<string, unknown>)[field]))
-      .map((field) => [`${below}${field}`, `${below}${field} is required`]),
+      .map((field) => [below + field, 'This is required']),
   )

@@ -13,8 +13,8 @@ type Failed = Query<unknown, unknown, unknown, readonly unknown[]>
 const waiting = new Set<Failed>()
 
 /**
- * A fault of the daemon takes nothing away: what was read before stays, and it is said. It is read again where its page does
- * not do so meanwhile, until it is there. What is gone or may not be seen is told in its place, and health by its banner.
+ * A fault of the daemon takes nothing away: what was read before stays, and it is said until it is read again. It is
+ * where its page does not do so meanwhile, until it is there. What is gone or may not be seen is told in its place, and health by its banner.
  */
 export function keepShown(error: Error, query: Failed): void {
   // Of what the daemon refused (console/client.ts); what has no status is no fault of its own.
@@ -22,11 +22,12 @@ export function keepShown(error: Error, query: Failed): void {
   const { data, dataUpdatedAt: read } = query.state
   if (!waiting.has(query)) {
     waiting.add(query)
-    setTimeout(() => {
+    setTimeout(async () => {
       waiting.delete(query)
+      const isOld = () => query.isActive() && query.state.dataUpdatedAt === read
       // A page that is not looked at reads again once it is. What fails comes here once more.
-      if (query.isActive() && query.state.dataUpdatedAt === read && focusManager.isFocused())
-        query.fetch().catch(() => undefined)
+      if (isOld() && focusManager.isFocused()) await query.fetch().catch(() => undefined)
+      if (!waiting.size && !isOld()) notifications.hide('kept')
     }, RETRY_MS)
   }
   if (data === undefined) return

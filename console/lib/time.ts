@@ -146,6 +146,12 @@ export function durationMs(text: string): number {
   return Number(n ?? 0) * (UNITS[unit ?? ''] ?? 0)
 }
 
+const INSTANTS = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
+
+/** A sentence of the daemon with the instants in it as they are shown here. @param now epoch ms */
+export const withLocalTimes = (sentence: string, now: number): string =>
+  sentence.replaceAll(INSTANTS, (iso) => moment(Date.parse(iso), now, true))
+
 /** Times as example events have them. */
 const TIMES = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|\b1\d{9}(?:\d{3}|\d{6}|\d{9})?\b/g
 const timeless = (text: string): string => text.replaceAll(TIMES, '')

@@ -9,7 +9,7 @@ import type { Health } from '../../schemas/types.ts'
 import { api, keys } from '../client.ts'
 import ICON from '../icons/favicon.svg?inline'
 import { lazyFrom } from '../lib/chunks.ts'
-import { zoneName } from '../lib/time.ts'
+import { withLocalTimes, zoneName } from '../lib/time.ts'
 import { useIsPhone } from '../lib/use-is-phone.ts'
 import { DemoBar } from './demo-bar.tsx'
 import { Acts } from './may.tsx'
@@ -230,7 +230,7 @@ function HealthBanner() {
   if (!text) return null
   const told = (
     <>
-      {text.charAt(0).toUpperCase() + text.slice(1)}
+      {withLocalTimes(text.charAt(0).toUpperCase() + text.slice(1), Date.now())}
       {!isError && NO_MODEL.test(text) && (
         <Acts>
           {'. '}

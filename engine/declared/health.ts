@@ -295,7 +295,7 @@ function isWiredElsewhere(
   })
 }
 
-/** Labels that its parts depend on and that do not come. */
+/** Labels that its parts depend on and that do not come, and what else a part says of itself with its remedy. */
 function driftIssues(declared: Declared, doc: ProjectDoc): Issue[] {
   return (['source', 'trigger', 'agent'] as const).flatMap((kind) =>
     Object.keys(doc.uses[kind] ?? {})
@@ -305,7 +305,9 @@ function driftIssues(declared: Declared, doc: ProjectDoc): Issue[] {
           (drift): Issue => ({
             severity: 'warning',
             message: `${capitalised(kind)} ${name}: ${drift}`,
-            fix: 'Name a label that its events carry, or have the source give them this one',
+            fix: drift.includes(' names label ')
+              ? 'Name a label that its events carry, or have the source give them this one'
+              : `Change the ${kind}`,
             view: `/${nounOfKind(kind)}/${encodeURIComponent(name)}`,
           }),
         ),

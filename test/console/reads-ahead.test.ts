@@ -1,6 +1,6 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { keepShown } from '../../console/lib/keep-shown.ts'
-import { notifications, shownNotices } from '../../console/lib/notices.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { keepShown, RETRY_MS } from '../../console/lib/keep-shown.ts'
+import { shownNotices } from '../../console/lib/notices.ts'
 import { ReadsAhead } from '../../console/lib/reads-ahead.ts'
 
 function world() {
@@ -52,14 +52,16 @@ describe('a read that fails where something is shown', () => {
     return state
   }
 
-  it('leaves it, and one notice says so; what is gone, or was never read, is told in its place', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it('leaves it, and one notice says so; what is gone, or was never read, is told in its place', async () => {
     const told = { status: 'error' }
     expect(failed(['triggers'], undefined, 500)).toMatchObject(told)
     expect(failed(['triggers'], [], 404)).toMatchObject(told)
     // No answer at all, and what has no status.
     expect(failed(['triggers'], [], 0)).toMatchObject(told)
     expect(failed(['triggers'], [])).toMatchObject(told)
-    onTestFinished(() => notifications.hide('kept'))
     // Health has its banner.
     expect(failed(['health'], {}, 502)).toMatchObject(told)
     expect(shownNotices()).toEqual([])
@@ -71,5 +73,29 @@ describe('a read that fails where something is shown', () => {
     expect(shownNotices()).toMatchObject([
       { title: 'Shown from an earlier read', message: 'The disk is on fire.' },
     ])
+    // Its page was left.
+    await vi.advanceTimersByTimeAsync(RETRY_MS)
+    expect(shownNotices()).toEqual([])
+  })
+
+  it('is said no longer than until it is read again', async () => {
+    const state = { status: 'error', data: [], dataUpdatedAt: 1 }
+    let answers = false
+    const query = {
+      ...{ queryKey: ['triggers'], state, isActive: () => true },
+      setState: (next: object) => Object.assign(state, next),
+      fetch: async () => {
+        if (answers) state.dataUpdatedAt = 2
+        else fail()
+      },
+    }
+    const error = Object.assign(new Error('The disk is on fire.'), { status: 500 })
+    const fail = () => keepShown(error, query as unknown as Parameters<typeof keepShown>[1])
+    fail()
+    await vi.advanceTimersByTimeAsync(RETRY_MS)
+    expect(shownNotices()).toHaveLength(1)
+    answers = true
+    await vi.advanceTimersByTimeAsync(RETRY_MS)
+    expect(shownNotices()).toEqual([])
   })
 })

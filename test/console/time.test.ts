@@ -12,6 +12,7 @@ import {
   money,
   took,
   value,
+  withLocalTimes,
   zoneName,
 } from '../../console/lib/time.ts'
 
@@ -45,6 +46,12 @@ describe('a time', () => {
     const { local, utc, iso } = instantWords('2026-11-23T06:58:39.120Z', at('2026-11-23T09:00:00Z'))
     expect(local).toMatch(/:58:39 UTC/)
     expect([utc, iso]).toEqual(['2026-11-23 06:58:39 UTC', '2026-11-23T06:58:39.120Z'])
+  })
+
+  it('is shown here in a sentence of the daemon, too', () => {
+    const [since, until] = ['2026-11-22T07:58:39', '2026-11-23T08:10:00'].map((text) => new Date(text))
+    const said = `waits since ${since!.toISOString()}: away; tried again at ${until!.toISOString()}`
+    expect(withLocalTimes(said, NOW)).toBe('waits since Nov 22, 07:58:39: away; tried again at 08:10:00')
   })
 
   it('is so long ago, or to come', () => {

@@ -132,18 +132,22 @@ function addressOf({ repository }: CatalogSync): string {
 }
 
 function Trouble({ sync }: { sync: CatalogSync }) {
-  const { state, reason, problems, plan, repository, head } = sync
+  const { state, code, reason, problems, plan, repository, head } = sync
   if (reason === null) return null
+  // Of files with problems the reason is the first of these.
+  const isListed = code === 'problems' && !plan && problems.length > 0
   return (
     <Alert
       color={state === 'failed' ? 'red' : 'yellow'}
       role="alert"
       title={state === 'failed' ? 'The last sync failed; the instance is unchanged' : 'Not applied'}
     >
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {reason}
-      </Text>
-      {!plan && problems.length > 0 && (
+      {!isListed && (
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {reason}
+        </Text>
+      )}
+      {isListed && (
         <ul className="refusal-list">
           {problems.map(({ file, line, column, path, message }) => (
             <li key={`${file}:${line}:${column}:${message}`} style={{ overflowWrap: 'anywhere' }}>

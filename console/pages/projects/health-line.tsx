@@ -4,6 +4,7 @@ import { CircleAlert, CircleCheck, CirclePause, PencilRuler } from 'lucide-react
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { ProjectHealth } from '../../../schemas/types.ts'
+import { withLocalTimes } from '../../lib/time.ts'
 import { useIsNoModelSaid } from '../../parts/shell.tsx'
 
 const MARKS = {
@@ -37,7 +38,7 @@ export function HealthLine({
       <Group gap={6} wrap="nowrap">
         <Icon size={16} color={color} aria-hidden style={{ flexShrink: 0 }} />
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {isSaid ? <IssueText {...only} /> : counted}
+          {isSaid ? <IssueText {...only} /> : withLocalTimes(counted, Date.now())}
         </Text>
       </Group>
       {detailed && more.length > 0 && <Issues issues={issues} />}
@@ -48,7 +49,7 @@ export function HealthLine({
 function IssueText({ message, view, fix }: ProjectHealth['issues'][number]) {
   return (
     <>
-      {message}.{' '}
+      {withLocalTimes(message, Date.now())}.{' '}
       <Anchor component={Link} to={view} size="sm">
         {fix}
       </Anchor>

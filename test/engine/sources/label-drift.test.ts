@@ -370,7 +370,14 @@ describe('label drift is told', () => {
     const each = { name: 'alerts', sources: ['am'], condition: { event: 'any' } }
     const warning =
       'trigger alerts: an alert of source am trips it again when it is resolved: filter on status eq firing, or status in firing, resolved where both are meant'
-    expect((await engine.createTrigger(each as never, BY)).warnings).toEqual([warning])
+    const { id } = await engine.createProject({ template: 'custom', name: 'Shop', objects: [] }, BY)
+    const made = await engine.createTrigger({ ...each, project: id } as never, BY)
+    expect(made.warnings).toEqual([warning])
+    // No label is what is wrong with it.
+    expect((await engine.projectHealth(id)).issues).toContainEqual({
+      ...{ severity: 'warning', message: warning.replace('t', 'T') },
+      ...{ fix: 'Change the trigger', view: '/triggers/alerts' },
+    })
     const many = { ...each, condition: { aggregate: 'count', predicate: '> 3', window: '5m' } }
     expect((await engine.updateTrigger('alerts', many as never, BY)).warnings).toEqual([warning])
     const filters = (field: string, value: unknown, op = 'eq') => ({
