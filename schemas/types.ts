@@ -3276,9 +3276,11 @@ export interface CatalogTestExpectation {
   fires?: true | number
   /** It does not fire. */
   not_fires?: true
+  /** That what fired is over: true: at least once; a number: exactly so often. */
+  resolves?: true | number
   /** Only firings and events of this entity. */
   entity?: string
-  /** When it fires: a time, or so long after the start of the test. */
+  /** When it fires or is resolved: a time, or so long after the start of the test. */
   at?: string
   /** Event that is looked at, from 1 in the order in which they were sent; of a body of several, each counts. */
   event?: number

@@ -33,6 +33,10 @@ const CHANGES_NOTHING: ReadonlySet<string> = new Set<string>([
 const UNSURE = 'the daemon may have done it all the same: look first, then repeat it'
 /** Faults of a connection that was never made: the daemon heard nothing. */
 const NOT_SENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
+/** What a credential is refused with that is known, but may not do this. */
+const LACKS_SCOPE = /^this credential lacks the '/
+const SCOPE_ADVICE =
+  '"svc whoami" says what it may do; pass one that has the scope with --token or SVC_AUTH_TOKEN ("svc keys create" makes one)'
 const TIMEOUT_MS = 60_000
 const CANCEL_MS = 3_000
 
@@ -174,13 +178,22 @@ export class Client {
         { status },
       )
     const said = detailOf(answer.text)
+    const elsewhere = status === 404 && said !== null ? this.elsewhereAdvice(said) : null
+    if (elsewhere !== null) return new CliError(elsewhere, EXIT.failed, { ...problemOf(answer.text), status })
     const detail = said ?? PAGES[status] ?? NOT_OURS
     // A proxy that gave up has sent on what was asked.
     const isUnsure = said === null && status === 504 && call !== undefined && mayChange(call)
-    const advice = status === 401 ? `; ${this.credentialAdvice()}` : isUnsure ? `; ${UNSURE}` : ''
+    const advices = [
+      ...(status === 401 ? [this.credentialAdvice()] : []),
+      ...(status === 403 && said !== null && LACKS_SCOPE.test(said) ? [SCOPE_ADVICE] : []),
+      ...(isUnsure ? [UNSURE] : []),
+    ]
     const conflicts = conflictsOf(answer.text).flatMap((conflict) => conflictLines(conflict))
     return new CliError(
-      [`${escapeLine(detail)} (HTTP ${status} from ${this.target.url})${advice}`, ...conflicts].join('\n'),
+      [
+        `${escapeLine(detail)} (HTTP ${status} from ${this.target.url})${advices.map((advice) => `; ${advice}`).join('')}`,
+        ...conflicts,
+      ].join('\n'),
       said === null && PAGE_OF_PROXY.has(status) ? EXIT.unavailable : exitCodeOf(status),
       { ...problemOf(answer.text), status },
     )
@@ -191,6 +204,13 @@ export class Client {
     return this.target.token === null
       ? 'pass --token, or set SVC_AUTH_TOKEN'
       : 'the token that was sent is not known there: pass another with --token, or set SVC_AUTH_TOKEN'
+  }
+
+  /** That svc is not below the path of its address, where its answer names that path; null: it is not so. */
+  private elsewhereAdvice(said: string): string | null {
+    const { origin, pathname } = new URL(this.target.url)
+    if (pathname === '/' || !said.includes(` ${pathname.replace(/\/$/, '')}/`)) return null
+    return `svc is not below ${escapeLine(pathname)} of ${this.target.url} (HTTP 404): name it as ${origin}, with --svcd or SVCD_URL`
   }
 
   private unreachable(error: unknown, call: Call<unknown, never>): CliError {

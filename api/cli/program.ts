@@ -180,6 +180,8 @@ function prepare(io: Io, command: Command, isJson: boolean): void {
       getErrHasColors: () => io.colour,
     })
     .configureHelp({
+      // Beside the options, also of a narrow terminal: a description that is not wrapped runs on into their column.
+      minWidthToWrap: 20,
       styleTitle: (text: string) => paint(io, 'bold', text),
       styleCommandText: (text: string) => paint(io, 'cyan', text),
       styleOptionText: (text: string) => paint(io, 'cyan', text),

@@ -47,7 +47,7 @@ export function normaliseTrigger(given: TriggerSpec): TriggerSpec {
     ...(given.filters?.length ? { filters: given.filters } : {}),
     ...(given.key_field ? { key_field: given.key_field } : {}),
     ...(given.joined ? { joined: true } : {}),
-    condition: normaliseCondition(given.condition),
+    condition: normaliseCondition(given.condition, given.filters),
     ...(emit ? { emit } : {}),
     ...(given.cooldown && given.cooldown !== TRIGGER_DEFAULTS.cooldown ? { cooldown: given.cooldown } : {}),
     ...(storm ? { storm } : {}),
@@ -115,7 +115,7 @@ function normaliseStorm(storm: Storm | undefined): Storm | undefined {
   return storm
 }
 
-function normaliseCondition(condition: Condition): Condition {
+function normaliseCondition(condition: Condition, filters: readonly Filter[] = []): Condition {
   const kinds = conditionKind(condition)
   if (kinds === null) fail('invalid', 'condition must be of one kind', { field: 'condition' })
   if ('every' in condition) {
@@ -137,12 +137,27 @@ function normaliseCondition(condition: Condition): Condition {
       })
     })
   }
-  if ('event' in condition)
-    condition.resolve?.filters.forEach((filter, i) => {
+  if ('event' in condition && condition.resolve) {
+    condition.resolve.filters.forEach((filter, i) => {
       checkFilter(filter, `condition.resolve.filters[${i}]`)
     })
+    refuseSameEvents(condition.resolve.filters, filters)
+  }
   return 'aggregate' in condition ? normaliseAggregate(condition) : condition
 }
+
+/** Where each event that passes the filters says that it is over, none is left that fires. @throws SvcError invalid */
+function refuseSameEvents(over: readonly Filter[], filters: readonly Filter[]): void {
+  const asked = new Set(filters.map(textOf))
+  if (over.some((filter) => !asked.has(textOf(filter)))) return
+  fail(
+    'invalid',
+    'condition.resolve.filters must not be among filters: each event that passes these would say that it is over, and none would fire',
+    { field: 'condition.resolve.filters' },
+  )
+}
+
+const textOf = ({ field, op, value }: Filter): string => JSON.stringify([field, op, value])
 
 type Aggregate = Extract<Condition, { aggregate: string }>
 

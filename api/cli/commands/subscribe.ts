@@ -7,6 +7,7 @@ import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { usageError } from '../exit.ts'
 import { escapeLine, type Io, printJson, table } from '../terminal.ts'
+import { noun } from '../verbs.ts'
 
 type Flags = ClientFlags & JsonFlag
 interface SubscribeFlags extends Flags {
@@ -37,7 +38,12 @@ export function subscriptionCommands(io: Io): Command[] {
     clientCommand('unsubscribe', 'Post no more firings to an address')
       .argument('<id>', 'id of the subscription')
       .action((id: string, flags: Flags) => unsubscribe(io, id, flags)),
-    clientCommand('subscriptions', 'List subscriptions').action((flags: Flags) => list(io, flags)),
+    noun('subscriptions', 'List subscriptions', {
+      list: (to, name) =>
+        clientCommand(name, 'List them, with how the last delivery went').action((flags: Flags) =>
+          list(to, flags),
+        ),
+    })(io),
   ]
 }
 

@@ -1,10 +1,9 @@
 /** `svc usage`: what models were used for, and what it cost (GET /api/usage/model). */
-import type { Command } from 'commander'
 import type { ModelSpend } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { costText } from '../run-words.ts'
-import { type Column, type Io, paint, table } from '../terminal.ts'
-import { verb } from '../verbs.ts'
+import { type Column, paint, table } from '../terminal.ts'
+import { noun, verb } from '../verbs.ts'
 
 interface Line {
   what: string
@@ -21,10 +20,10 @@ const LINES: Column<Line>[] = [
 
 const SURFACES = { agent: 'agents', ask: 'Ask', setup: 'guided setup' } as const
 
-/** The command. */
-export function usageCommand(io: Io): Command {
-  return verb({
-    does: 'Show what models were used for, and what it cost',
+/** The group. */
+export const usageCommand = noun('usage', 'Show what models were used for, and what it cost', {
+  list: verb({
+    does: 'Show it: of all time, by what asked, and by day',
     call: calls.modelUsage,
     options: [['--days <n>', 'days that are listed, today among them', '7']],
     tell: (io, { total, by_surface, by_provider, days }) => {
@@ -47,8 +46,8 @@ export function usageCommand(io: Io): Command {
       if (total.uncosted_calls > 0)
         io.err(paint(io, 'dim', 'calls without a price have their tokens here, and no dollars\n'))
     },
-  })(io, 'usage')
-}
+  }),
+})
 
 /** "$1.20", "$1.20 and 3 calls without a price", "not priced". */
 function costWords({ calls: made, cost_usd: cost, uncosted_calls: uncosted }: ModelSpend): string {

@@ -216,8 +216,8 @@ class TestPlan {
       )
       return
     }
-    if (subject === 'trigger' && said.fires !== undefined && said.not_fires !== undefined)
-      this.problem(path, 'give one of fires and not_fires')
+    if ([said.fires, said.not_fires, said.resolves].filter((one) => one !== undefined).length > 1)
+      this.problem(path, 'give one of fires, not_fires and resolves')
     if (
       subject !== 'trigger' &&
       fields.every((field) => said[field as keyof CatalogTestExpectation] === undefined)
@@ -247,7 +247,7 @@ class TestPlan {
 }
 
 const FIELDS: Record<'trigger' | 'event' | 'agent', readonly string[]> = {
-  trigger: ['fires', 'not_fires', 'entity', 'at'],
+  trigger: ['fires', 'not_fires', 'resolves', 'entity', 'at'],
   event: ['source', 'type', 'labels', 'entity'],
   agent: ['verdict', 'cites', 'hands_over_to', 'entity'],
 }
@@ -365,28 +365,18 @@ type Engine = ReturnType<OpenEngine>
 /** What a test sends is not signed, and only the agents that it looks at, and who takes over, are at work. */
 function inTest(catalog: Catalog, agents: readonly string[], test: PlannedTest): Catalog {
   const atWork = new Set([...agents, ...test.expect.flatMap(({ said }) => said.hands_over_to ?? [])])
+  const { sources, agents: all, wiring } = catalog
+  const working = <T>(part: T, agent: string): T => ({ ...part, enabled: atWork.has(agent) })
   return {
     ...catalog,
-    ...(catalog.sources
-      ? {
-          sources: catalog.sources.map((source) => ({
-            ...source,
-            ...(source.config ? { config: withoutSignature(source.config) } : {}),
-          })),
-        }
-      : {}),
-    ...(catalog.agents
-      ? { agents: catalog.agents.map((agent) => ({ ...agent, enabled: atWork.has(agent.name) })) }
-      : {}),
-    ...(catalog.wiring
-      ? {
-          wiring: catalog.wiring.map((row) =>
-            'wake' in row ? { ...row, enabled: atWork.has(row.agent) } : row,
-          ),
-        }
-      : {}),
+    ...(sources ? { sources: sources.map(unsigned) } : {}),
+    ...(all ? { agents: all.map((agent) => working(agent, agent.name)) } : {}),
+    ...(wiring ? { wiring: wiring.map((row) => ('wake' in row ? working(row, row.agent) : row)) } : {}),
   }
 }
+
+const unsigned = <T extends { config?: Record<string, unknown> }>(source: T): T =>
+  source.config ? { ...source, config: withoutSignature(source.config) } : source
 
 const withoutSignature = (config: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(config).filter(([field]) => !field.startsWith('signature_')))
@@ -488,43 +478,50 @@ function judge(said: CatalogTestExpectation, found: Found): string | null {
   return judgeAgent(said, said.agent!, found)
 }
 
+/** What a firing is to an expectation: that it fires, or that what fired is over. */
+const FIRES = { does: 'fires', not: 'does not fire', did: 'fired', didNot: 'did not fire' }
+const RESOLVES = { does: 'resolves', not: 'does not resolve', did: 'resolved', didNot: 'did not resolve' }
+
 function judgeTrigger(said: CatalogTestExpectation, trigger: string, found: Found): string | null {
-  const { test, firings } = found
-  const fired = firings.filter(
-    (one) => one.trigger === trigger && one.state === 'fired' && one.resolves === null,
-  )
+  const { test } = found
+  const verb = said.resolves === undefined ? FIRES : RESOLVES
   const at = said.at === undefined ? null : timeOf(said.at, test.start)
-  const meant = fired.filter(
+  const meant = firedBy(trigger, verb, found).filter(
     (one) =>
       (said.entity === undefined ||
         one.key === said.entity ||
         one.keys.some(({ key }) => key === said.entity)) &&
       (at === null || Date.parse(one.fired_at!) === at),
   )
-  const wanted = said.not_fires ? 0 : (said.fires ?? true)
-  const isMet = wanted === true ? meant.length > 0 : meant.length === wanted
-  if (isMet) return null
-  const words = [
-    said.entity === undefined ? '' : ` for ${said.entity}`,
-    at === null ? '' : ` at ${clockOf(at, test)}`,
-  ].join('')
-  const times = wanted === true ? 'fires' : wanted === 0 ? 'does not fire' : `fires ${timesOf(wanted)}`
-  return [`expected: ${trigger} ${times}${words}`, ...instead(trigger, fired, found)].join('\n')
+  const wanted = said.not_fires ? 0 : (said.resolves ?? said.fires ?? true)
+  if (wanted === true ? meant.length > 0 : meant.length === wanted) return null
+  const words = `${said.entity === undefined ? '' : ` for ${said.entity}`}${at === null ? '' : ` at ${clockOf(at, test)}`}`
+  const times = wanted === true ? verb.does : wanted === 0 ? verb.not : `${verb.does} ${timesOf(wanted)}`
+  return [`expected: ${trigger} ${times}${words}`, ...instead(trigger, verb, found)].join('\n')
 }
 
-function instead(
-  trigger: string,
-  fired: readonly Firing[],
-  { test, firings, events, sent }: Found,
-): string[] {
-  const lines = fired
-    .slice(0, SHOWN)
-    .map((one) => `  ${trigger} at ${clockOf(Date.parse(one.fired_at!), test)} for ${one.key}: ${one.reason}`)
+const firedBy = (trigger: string, verb: typeof FIRES, { firings }: Found): Firing[] =>
+  firings.filter(
+    (one) =>
+      one.trigger === trigger && one.state === 'fired' && (one.resolves !== null) === (verb === RESOLVES),
+  )
+
+function instead(trigger: string, verb: typeof FIRES, found: Found): string[] {
+  const { test, firings, events, sent } = found
+  const told = (of: typeof FIRES): string[] => {
+    const all = firedBy(trigger, of, found)
+    const lines = all.slice(0, SHOWN).map((one) => {
+      return `  ${trigger} at ${clockOf(Date.parse(one.fired_at!), test)} for ${one.key}: ${one.reason}`
+    })
+    return all.length ? [`${of.did} ${timesOf(all.length)}:`, ...lines] : [of.didNot]
+  }
+  const [first, ...lines] = told(verb)
   const held = firings.filter((one) => one.trigger === trigger && one.state !== 'fired')
   const others = new Set(firings.filter((one) => one.trigger !== trigger).map((one) => one.trigger))
   return [
-    fired.length ? `instead it fired ${timesOf(fired.length)}:` : 'instead it did not fire',
+    `instead it ${first}`,
     ...lines,
+    ...(verb === RESOLVES ? told(FIRES).map((line, i) => (i === 0 ? `it ${line}` : line)) : []),
     ...held.slice(0, SHOWN).map((one) => `  ${one.state} for ${one.key}: ${one.reason}`),
     ...(others.size ? [`what else fired: ${[...others].sort().join(', ')}`] : []),
     ...eventLines(events, sent, test),

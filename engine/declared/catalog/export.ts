@@ -98,9 +98,15 @@ function sourceEntry(world: ExportWorld, { name, doc }: StoredOf<'source'>): Cat
     addresses: addressFields(connector),
   })
   const has = (project: ProjectDoc) => project.uses.source?.[name] !== undefined
-  // Default has what no other project has, without a word; what it shares with one it is said to have, too.
+  // Default has what no other project has, without a word, and what its triggers read: a trigger may be of another
+  // catalog. What else it shares with a project it is said to have, too.
+  const isImplied = (project: ProjectDoc) =>
+    !world.inDefault.has(name) && impliedBy(world, project).has(`source:${name}`)
   const shared = world.defaults.filter(
-    (project) => has(project) && [...world.docs.values()].some((other) => other !== project && has(other)),
+    (project) =>
+      has(project) &&
+      !isImplied(project) &&
+      [...world.docs.values()].some((other) => other !== project && has(other)),
   )
   const users = [...world.templated.filter(has), ...shared].map((project) => project.name)
   // In the order of the file, whose first becomes the owner.
@@ -423,6 +429,8 @@ interface ExportWorld extends ExportParts {
   stopped: Record<'trigger' | 'source', Set<string>>
   /** Source → the projects that its own entry of the file puts it into, all of which have it. */
   joined: ReadonlyMap<string, readonly string[]>
+  /** Sources whose own entry of the file names the Default project. */
+  inDefault: ReadonlySet<string>
   /** project:kind:name of what the file lists as shared, though it would come along anyway. */
   shared: ReadonlySet<string>
   wiring(doc: ProjectDoc): WiringIndex
@@ -448,6 +456,7 @@ function worldOf(declared: ExportParts, said: Catalog | null): ExportWorld {
   const planned = new Map(declared.projects.planned().map((row) => [`${row.kind}:${row.name}`, row.state]))
   for (const [part, id] of homesIn(said, docs))
     if (owners.has(part) && !planned.has(part)) owners.set(part, id)
+  const defaults = [...docs.values()].filter(({ template }) => template === DEFAULT_TEMPLATE)
   const parts = byKind((kind) => declared.kinds[kind].list() as readonly Stored[])
   return {
     ...declared,
@@ -455,11 +464,16 @@ function worldOf(declared: ExportParts, said: Catalog | null): ExportWorld {
     specs: byKind((kind) => new Map(parts[kind].map(({ name, doc }) => [name, doc as Doc]))),
     docs,
     templated: [...docs.values()].filter(isTemplated),
-    defaults: [...docs.values()].filter(({ template }) => template === DEFAULT_TEMPLATE),
+    defaults,
     owners,
     planned,
     stopped,
     joined: joinedIn(said, docs, owners),
+    inDefault: new Set(
+      (said?.sources ?? []).flatMap(({ name, projects }) =>
+        defaults.some((doc) => projects?.includes(doc.name)) ? [name] : [],
+      ),
+    ),
     shared: sharedIn(said),
     wiring: indexWiring(),
     ofPlan: indexPlans(declared.templates),

@@ -398,6 +398,18 @@ describe('a proxy between the command and the daemon', () => {
   })
 })
 
+it.each([
+  ['/api', 'unknown API path /api/api/sources; did you mean /api/sources?'],
+  ['/mcp/', 'nothing is at /mcp/api/sources'],
+])('names the address of the daemon where %s was put behind it', async (path, detail) => {
+  stub = await startStub((_seen, response) => answer(response, 404, { detail }))
+  const ran = await svc(['sources', 'list', '--svcd', `${stub.url}${path}`])
+  expect(ran.code).toBe(1)
+  expect(ran.err).toContain(`svc is not below ${path.replace(/\/$/, '')} of ${stub.url}`)
+  expect(ran.err).toContain(`name it as ${stub.url}, with --svcd or SVCD_URL`)
+  expect(ran.err).not.toContain('did you mean')
+})
+
 describe('a daemon of another version', () => {
   const refusals: [string, number, unknown, number][] = [
     ['a path that it does not know', 404, { detail: 'unknown API path /api/incidents' }, 1],

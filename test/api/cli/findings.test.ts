@@ -116,5 +116,6 @@ it('says what models were used for: in all, by what asked, by provider and by da
     [expect.stringMatching(/^\d{4}-\d\d-\d\d$/), '3'],
   ])
   expect(new Set(lines.map((cells) => cells.slice(1).join(' '))).size).toBe(1)
+  expect((await ran('usage', 'list')).out).toBe((await ran('usage')).out)
   expect((await ran('usage', '--days', '0')).code).not.toBe(0)
 })

@@ -454,6 +454,6 @@ describe('svc subscribe, unsubscribe and subscriptions', () => {
 
   it('says how to make the first one', async () => {
     const at = await daemon({ 'GET /api/subscriptions': [200, { subscriptions: [], next_before: null }] })
-    expect((await svc(['subscriptions', ...at])).out).toContain('svc subscribe <trigger> <url>')
+    expect((await svc(['subscriptions', 'list', ...at])).out).toContain('svc subscribe <trigger> <url>')
   })
 })

@@ -110,7 +110,9 @@ describe('svc login', () => {
       ['--scope', 'read,ingest'],
     )
     expect(ran.out).toContain('with read;')
-    expect((await svc(['keys', 'list', '--data-dir', home])).err).toContain("lacks the 'admin' scope")
+    const { err } = await svc(['keys', 'list', '--data-dir', home])
+    expect(err).toContain("lacks the 'admin' scope")
+    expect(err).toContain('"svc whoami" says what it may do; pass one that has the scope with --token')
   })
 
   it('goes on waiting when something else knocks: another state, host, method or path', async () => {

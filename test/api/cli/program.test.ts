@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { buildProgram } from '../../../api/cli/program.ts'
+import type { Io } from '../../../api/cli/terminal.ts'
 import { svc } from './cli-harness.ts'
 
 describe('the command line', () => {
@@ -10,6 +12,16 @@ describe('the command line', () => {
     expect(ran.code).toBe(0)
     expect(ran.out).toContain('Usage: svc')
     for (const group of ['Daemon', 'Timeline', 'Setup', 'Data', 'Examples:']) expect(ran.out).toContain(group)
+  })
+
+  it('keeps descriptions beside the options on a terminal of 60 columns', () => {
+    const sync = buildProgram({ out: () => {}, err: () => {}, env: {} } as unknown as Io)
+      .commands.find((one) => one.name() === 'catalog')!
+      .commands.find((one) => one.name() === 'sync')!
+    sync.configureOutput({ getOutHelpWidth: () => 60 })
+    const lines = sync.helpInformation().split('\n')
+    expect(lines.filter((line) => line.length > 60)).toEqual([])
+    expect(lines.filter((line) => /^ {20}\S/.test(line))).toEqual([])
   })
 
   it('prints its version', async () => {

@@ -67,6 +67,34 @@ describe('a test of a catalog', () => {
     expect(told(outcomes)).toEqual([])
   })
 
+  it('expects that what fired is over, by events that say so, and says what resolved instead', async () => {
+    const catalog = shop.replace(
+      'agents:',
+      `  - name: alerts
+    sources: [gateway]
+    filters: [{ field: status, op: gte, value: 500 }]
+    condition: { event: any, resolve: { filters: [{ field: status, op: lt, value: 500 }] } }
+agents:`,
+    )
+    const events = `[{ source: gateway, at: 1m, body: { service: checkout, status: 503 } }, { source: gateway, at: 9m, body: { service: checkout, status: 200 } }]`
+    const tests = (...expected: string[]) => `  - name: over
+    events: ${events}
+    expect:\n${expected.map((one) => `      - { trigger: alerts, ${one} }\n`).join('')}`
+    const met = tests(
+      'fires: 1, entity: checkout, at: 1m',
+      'resolves: 1, entity: checkout, at: 9m',
+      'resolves: true',
+      'resolves: 0, entity: cart',
+    )
+    expect(told(await run(met, noModel, catalog))).toEqual([])
+    const [never, early] = told(await run(tests('resolves: 0', 'resolves: true, at: 2m'), noModel, catalog))
+    expect(never).toContain(
+      'expected: alerts does not resolve\ninstead it resolved once:\n  alerts at +540s for checkout: over',
+    )
+    expect(never).toContain('it fired once:\n  alerts at +60s for checkout')
+    expect(early).toContain('expected: alerts resolves at +120s\ninstead it resolved once:')
+  })
+
   it('says what was expected, and what fired instead, when and for whom, with the events', async () => {
     const [wrong] = told(
       await run(`  - name: burst

@@ -181,8 +181,11 @@ describe('a trigger whose events say when it is over', () => {
       'condition.resolve.filters[0].value must be a list',
     ],
     [{ filters: [...RESOLVED], equal: [] }, 'condition.resolve.equal'],
+    [{ filters: [...FIRING] }, 'condition.resolve.filters must not be among filters'],
   ])('is refused with %j', async (resolve, rule) => {
     const world = await openWorld()
-    await expect(world.trigger({ condition: { event: 'any', resolve } } as never)).rejects.toThrow(rule)
+    await expect(
+      world.trigger({ filters: [...FIRING], condition: { event: 'any', resolve } } as never),
+    ).rejects.toThrow(rule)
   })
 })

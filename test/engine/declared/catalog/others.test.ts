@@ -23,6 +23,25 @@ describe('several catalogs', () => {
     ])
   })
 
+  it('say nothing of what the trigger of another reads: it is shared with Default by that trigger', async () => {
+    const engine = open()
+    const shop = `catalog: shop
+sources: [{ name: orders, connector: webhook }]
+projects: [{ name: Shop, template: custom, objects: [{ kind: source, name: orders }] }]
+`
+    const ops = `catalog: ops
+triggers: [{ name: quiet, sources: [orders], condition: { absent_for: 10m } }]
+`
+    await engine.importCatalog({ name: 'shop', yaml: shop }, BY)
+    await engine.importCatalog({ name: 'ops', yaml: ops }, BY)
+    expect(await engine.updateCatalogFile({ yaml: shop, name: 'shop', merge: true })).toBe(shop)
+    const whole = await engine.exportCatalog()
+    const copy = open()
+    await copy.importCatalog({ yaml: whole }, BY)
+    expect(await copy.exportCatalog()).toBe(whole)
+    expect((await copy.catalogDrift()).files.map(({ plan }) => plan!.changes)).toEqual([[]])
+  })
+
   it('are another plan when one of the others is another', async () => {
     const engine = open()
     const { fingerprint } = await engine.checkCatalog(two)
