@@ -291,6 +291,12 @@ export class Alerts {
     return { reason: 'resolved', text: reason, decision }
   }
 
+  /** How many alerts of a key are on, where that is more than is told of. */
+  onWords(key: string, told: number): string {
+    const on = this.keys.get(key)?.size ?? 0
+    return on > told ? `; ${on} alerts of it are on` : ''
+  }
+
   /** Events of a key that nobody was told of, ascending. @param judged that which is judged now */
   untold(key: string, judged?: number): number[] {
     const ids = [...(this.keys.get(key)?.values() ?? [])]
@@ -339,7 +345,7 @@ export class Alerts {
       const newest = alerts.reduce((a, b) => (b.eventId > a.eventId ? b : a))
       const ranks = alerts.flatMap(({ rank }) => rank ?? [])
       const count = alerts.length
-      const reason = `${countWords(count)} that came within the cooldown ${count === 1 ? 'is' : 'are'} not over`
+      const reason = `${countWords(count)} that came within the cooldown ${count === 1 ? 'is' : 'are'} not over${this.onWords(key, count)}`
       mets.push({
         ...{ key, labels: newest.labels, cause: `e:${newest.eventId}:${key}`, at },
         ...{ eventId: newest.eventId, value: null, reason, evidence: () => this.untold(key) },

@@ -81,7 +81,7 @@ describe('a trigger whose events say when it is over', () => {
     const firings = await world.firings()
     expect(firings[1]).toMatchObject({
       entity: { label: 'service', value: 'pay' },
-      reason: '2 alerts that came within the cooldown are not over',
+      reason: '2 alerts that came within the cooldown are not over; 3 alerts of it are on',
     })
     await world.post([over('DiskFull'), over('Slow')])
     const [last] = await world.post(over('Down'))
@@ -173,6 +173,20 @@ describe('a trigger whose events say when it is over', () => {
     expect(result.list.map(({ resolved, event_ids }) => ({ resolved, event_ids })).reverse()).toEqual(
       (await world.firings()).map(({ resolves, event_ids }) => ({ resolved: resolves !== null, event_ids })),
     )
+  })
+
+  it('is over as severe as the worst of its alerts was', async () => {
+    const world = await openWorld()
+    await world.trigger({ ...ALERTS, severity_field: 'region' })
+    await world.post(on('DiskFull', { region: 'critical' }))
+    await world.post(on('Slow', { region: 'warning' }))
+    world.pass(5 * MINUTE)
+    await world.post([over('DiskFull', { region: 'critical' }), over('Slow', { region: 'warning' })])
+    expect((await world.firings()).map(({ severity }) => severity)).toEqual([
+      'critical',
+      'warning',
+      'critical',
+    ])
   })
 
   it('says the newest event of an alert that repeats, and counts no end among the events that matched', async () => {
