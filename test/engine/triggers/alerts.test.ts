@@ -175,9 +175,10 @@ describe('a trigger whose events say when it is over', () => {
     )
   })
 
-  it('is over as severe as the worst of its alerts was', async () => {
+  it('is over by the name and as severe as the worst of its alerts was', async () => {
     const world = await openWorld()
     await world.trigger({ ...ALERTS, severity_field: 'region' })
+    await world.engine.subscribe({ trigger: 't' }, { url: null, audience: 'operator' }, BY.caller)
     await world.post(on('DiskFull', { region: 'critical' }))
     await world.post(on('Slow', { region: 'warning' }))
     world.pass(5 * MINUTE)
@@ -187,6 +188,9 @@ describe('a trigger whose events say when it is over', () => {
       'warning',
       'critical',
     ])
+    const [last] = (await world.engine.listDeliveries({ limit: 1 })).deliveries
+    const { title, resolves } = await world.engine.deliveryMessage(last!.delivery_id)
+    expect([title, typeof resolves]).toEqual(['DiskFull', 'string'])
   })
 
   it('says the newest event of an alert that repeats, and counts no end among the events that matched', async () => {
