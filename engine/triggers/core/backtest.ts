@@ -280,18 +280,10 @@ export class MemoryLedger implements Ledger {
         if (decision.watched.isSilent) this.heard.delete(decision.watched.key)
         else this.heard.set(decision.watched.key, decision.watched)
         return null
-      case 'alert': {
-        const { key, alert } = decision.alert
-        const alerts = this.on.get(key) ?? new Map<string, KeyAlert>()
-        this.on.set(key, alerts.set(alert, { ...decision.alert }))
+      case 'alert':
+      case 'over':
+        this.takeAlert(decision)
         return null
-      }
-      case 'over': {
-        const { key, alert } = decision
-        if (alert === null) this.on.delete(key)
-        else this.on.get(key)?.delete(alert)
-        return null
-      }
       case 'note':
         return null
     }
@@ -329,6 +321,18 @@ export class MemoryLedger implements Ledger {
 
   watched(): WatchedKey[] {
     return [...this.heard.values()]
+  }
+
+  private takeAlert(decision: Extract<Decision, { do: 'alert' | 'over' }>): void {
+    if (decision.do === 'over') {
+      const { key, alert } = decision
+      if (alert === null) this.on.delete(key)
+      else this.on.get(key)?.delete(alert)
+      return
+    }
+    const { key, alert } = decision.alert
+    const alerts = this.on.get(key) ?? new Map<string, KeyAlert>()
+    this.on.set(key, alerts.set(alert, { ...decision.alert }))
   }
 
   private take(burst: Burst, crossing: Crossing): void {
