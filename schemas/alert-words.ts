@@ -47,7 +47,7 @@ const OF_PRESETS: Readonly<Record<string, OfAlerts>> = {
     over: overWhere('status', ['resolved'], 'payload.data.essentials.alertId'),
   },
   checkly: { ...UP, over: overWhere('status', ['recovered'], 'check') },
-  collectd: { ...UP, over: overWhere('status', ['resolved'], 'event_type', 'host') },
+  collectd: { ...UP, over: overWhere('status', ['resolved'], 'event_type', 'host', 'alert') },
   datadog: { ...UP, over: overWhere('status', ['Recovered'], 'monitor', 'title', 'host') },
   google_monitoring: {
     ...upWhere('status', 'open'),
@@ -66,7 +66,8 @@ const OF_PRESETS: Readonly<Record<string, OfAlerts>> = {
     over: overWhere('event_type', ['alert.Close', 'alert.Delete'], 'alert'),
   },
   pagerduty: {
-    ...upWhere('event_type', 'incident.triggered'),
+    ...UP,
+    filter: { field: 'event_type', op: 'in', value: ['incident.triggered', 'incident.reopened'] },
     over: overWhere('event_type', ['incident.resolved'], 'incident'),
   },
 }

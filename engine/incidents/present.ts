@@ -90,12 +90,12 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
     return opened
   }
 
-  /** Its trigger says that it is over: as severe as it was, so that it is routed as it was. */
+  /** Its trigger says that it is over: as severe as the worst that fired, so that all are told who were told of that. */
   function resolved(row: FiringRow): number | null {
     const active = queries.active.get(row.trigger_id, row.key)
     const began = queries.ofDispatch.get(row.resolves!)
     const of = began?.incident_id ?? active?.id ?? null
-    row.severity = began?.severity ?? null
+    row.severity = active ? severityOfRank(active.fired_rank) : (began?.severity ?? null)
     if (of !== null) queries.link.run(of, row.severity, null, row.id)
     if (!active) return of
     handleBy(active, 'resolved', row.fired_at!)

@@ -255,8 +255,7 @@ export class LiveTriggers {
         this.saveAlert(decision)
         return
       case 'over':
-        if (decision.alert === null) this.queries.dropAlerts.run(decision.triggerId, decision.key)
-        else this.queries.overAlert.run(decision.at, decision.triggerId, decision.key, decision.alert)
+        this.overAlert(decision)
         return
       case 'shift':
         this.queries.shiftActive.run(decision.at, decision.lead, decision.triggerId, decision.key)
@@ -288,6 +287,16 @@ export class LiveTriggers {
       ...{ trigger_id: triggerId, key, alert, labels: JSON.stringify(labels) },
       ...{ event_id: eventId, ts, since, rank, told: isTold ? 1 : 0 },
     })
+  }
+
+  /** Of those that are over, of a key that may never be, the newest are kept. */
+  private overAlert({ triggerId: trigger, key, alert, at }: Extract<Decision, { do: 'over' }>): void {
+    if (alert === null) {
+      this.queries.dropAlerts.run(trigger, key)
+      return
+    }
+    this.queries.overAlert.run(at, trigger, key, alert)
+    this.queries.trimAlerts.run({ trigger, key })
   }
 
   private activate(

@@ -123,14 +123,24 @@ function selectorOf(ctx: ReadContext, row: FiringRow, { condition }: TriggerSpec
   )
 }
 
-/** What is over is routed as what began: by the title and the labels of that firing. */
+/**
+ * What is over is routed as what began: by the title and the labels of that firing. Of alerts that is the one that its
+ * incident is named after: the last may be of one alert of several, and no more than a warning.
+ */
 function tripped(ctx: ReadContext, row: FiringRow): Pick<FiringMessage, 'title' | 'labels'> {
-  const of = row.resolves === null ? row : (triggerQueries(ctx.db).byDispatch.get(row.resolves) ?? row)
+  const of = row.resolves === null ? row : (namesOf(ctx, row) ?? row)
   const id = of.event_id ?? firstEvents(ctx.db, of.id, 1)[0]
   const stored = id === undefined ? undefined : ctx.rows.read([id], false)[0]
   const event = stored && presentRow(stored, ctx.dictionary, ctx.names, stored.ts)
   const title = titleOf(JSON.parse(of.spec) as TriggerSpec, { ...of, text: event?.text ?? null })
   return { title, labels: event?.labels ?? {} }
+}
+
+function namesOf({ db }: ReadContext, { id, resolves, incident_id: incident }: FiringRow) {
+  const named = db.prepare<[number | null, number], FiringRow>(
+    'SELECT f.* FROM firings f JOIN incidents i ON i.titled_by = f.id WHERE i.id = ? AND f.id < ?',
+  )
+  return named.get(incident, id) ?? triggerQueries(db).byDispatch.get(resolves!)
 }
 
 /**

@@ -241,6 +241,10 @@ function memory(db: Database) {
     overAlert: db.prepare<[number, number, string, string]>(
       'UPDATE active_alerts SET over_at = ? WHERE trigger_id = ? AND key = ? AND alert = ?',
     ),
+    trimAlerts: db.prepare<{ trigger: number; key: string }>(
+      `DELETE FROM active_alerts WHERE trigger_id = @trigger AND key = @key AND over_at < (SELECT over_at FROM active_alerts
+         WHERE trigger_id = @trigger AND key = @key AND over_at IS NOT NULL ORDER BY over_at DESC LIMIT 1 OFFSET 200)`,
+    ),
     dropAlerts: db.prepare<[number, string]>('DELETE FROM active_alerts WHERE trigger_id = ? AND key = ?'),
     lastHandled: db
       .prepare<[number, string], number | null>(
@@ -268,12 +272,9 @@ function memory(db: Database) {
          WHERE trigger_id NOT IN (SELECT id FROM triggers WHERE state <> 'deleted')`,
       )
       .pluck(),
-    forget: [
-      db.prepare<[number]>('DELETE FROM active_keys WHERE trigger_id = ?'),
-      db.prepare<[number]>('DELETE FROM active_alerts WHERE trigger_id = ?'),
-      db.prepare<[number]>('DELETE FROM watched_keys WHERE trigger_id = ?'),
-      db.prepare<[number]>('DELETE FROM key_bases WHERE trigger_id = ?'),
-    ],
+    forget: ['active_keys', 'active_alerts', 'watched_keys', 'key_bases'].map((table) =>
+      db.prepare<[number]>(`DELETE FROM ${table} WHERE trigger_id = ?`),
+    ),
     schedule: db.prepare<[number], ScheduleRow>('SELECT * FROM trigger_schedules WHERE trigger_id = ?'),
     pauseDeleted: db.prepare<{ paused: number }>(
       `UPDATE trigger_schedules SET last_slot = @paused WHERE last_slot <> @paused

@@ -6,6 +6,7 @@ import type {
   Crossing,
   Decision,
   Evaluator,
+  KeyAlert,
   LabelLookup,
   Ledger,
   OpenBurst,
@@ -72,6 +73,12 @@ export class Backtest {
     return answerOf(firings, [], {}, null, { from, to })
   }
 
+  /** What ends an alert, or none, has passed other filters than those of the trigger. */
+  private isEnd(reason: Verdict['reason']): boolean {
+    const { condition } = this.parts.definition.spec
+    return 'event' in condition && (reason === 'resolved' || reason === 'unchanged')
+  }
+
   private advance(until: number): void {
     for (let due = this.evaluator.nextDue(); due !== null && due <= until; due = this.evaluator.nextDue())
       this.apply(this.evaluator.tick(due))
@@ -85,7 +92,7 @@ export class Backtest {
       if (!('verdict' in decision)) continue
       const { at, reason, value, eventId: event, predicate } = decision.verdict
       if (at < from || at > to) continue
-      if (event !== null && reason !== 'filter') this.matchedAt.push(at)
+      if (event !== null && reason !== 'filter' && !this.isEnd(reason)) this.matchedAt.push(at)
       if (predicate !== null && value !== null) this.peak = Math.max(this.peak ?? value, value)
       if (decision.do === 'note') this.reasons[reason] = (this.reasons[reason] ?? 0) + 1
     }
@@ -200,6 +207,7 @@ export class MemoryLedger implements Ledger {
   private readonly times: number[] = []
   private burst: Burst | null = null
   private readonly lasting = new Map<string, ActiveKey>()
+  private readonly on = new Map<string, Map<string, KeyAlert>>()
   private readonly heard = new Map<string, WatchedKey>()
 
   /** Takes note of what was decided. @returns the firing, where it is one */
@@ -259,6 +267,7 @@ export class MemoryLedger implements Ledger {
       case 'resolve': {
         const { key, at, value, eventIds } = decision
         this.lasting.delete(key)
+        this.on.delete(key)
         return { at, key, value, eventIds, heldBack: 0, resolved: true }
       }
       case 'shift': {
@@ -273,6 +282,8 @@ export class MemoryLedger implements Ledger {
         return null
       case 'alert':
       case 'over':
+        this.takeAlert(decision)
+        return null
       case 'note':
         return null
     }
@@ -299,9 +310,8 @@ export class MemoryLedger implements Ledger {
     return [...this.lasting.values()]
   }
 
-  /** The evaluator of a backtest keeps them itself and is never begun anew. */
-  alerts(): [] {
-    return []
+  alerts(): KeyAlert[] {
+    return [...this.on.values()].flatMap((alerts) => [...alerts.values()])
   }
 
   /** No incident is opened. */
@@ -311,6 +321,18 @@ export class MemoryLedger implements Ledger {
 
   watched(): WatchedKey[] {
     return [...this.heard.values()]
+  }
+
+  private takeAlert(decision: Extract<Decision, { do: 'alert' | 'over' }>): void {
+    if (decision.do === 'over') {
+      const { key, alert } = decision
+      if (alert === null) this.on.delete(key)
+      else this.on.get(key)?.delete(alert)
+      return
+    }
+    const { key, alert } = decision.alert
+    const alerts = this.on.get(key) ?? new Map<string, KeyAlert>()
+    this.on.set(key, alerts.set(alert, { ...decision.alert }))
   }
 
   private take(burst: Burst, crossing: Crossing): void {

@@ -219,10 +219,8 @@ interface Ended {
  */
 export class Alerts {
   private readonly keys = new Map<string, Map<string, KeyAlert>>()
-  /** Keys with an alert that nobody was told of, and when their cooldown ends, epoch ms. */
-  private readonly waiting = new Map<string, number>()
-  /** The earliest of them; null: none; undefined: to be looked for. */
-  private first: number | null | undefined
+  /** Keys with an alert that nobody was told of, until their cooldown ends. */
+  private readonly waiting = new Waiting()
   /** Keys that fired and are not over. */
   private readonly active: Set<string>
   /** What is to be written, by alert; it is asked for after each key. */
@@ -255,7 +253,8 @@ export class Alerts {
     const { id: eventId, ts } = event
     const known = alerts.get(alert)
     if (known) {
-      Object.assign(known, { eventId, ts, rank })
+      Object.assign(known, { eventId, ts: Math.max(ts, known.ts), rank })
+      this.save(known)
       return
     }
     const [oldest] = alerts.size < ALERTS_MAX ? [] : alerts.keys()
@@ -297,6 +296,12 @@ export class Alerts {
     return { reason: 'resolved', text: reason, decision }
   }
 
+  /** How many alerts of a key are on, where that is more than is told of. */
+  onWords(key: string, told: number): string {
+    const on = this.keys.get(key)?.size ?? 0
+    return on > told ? `; ${on} alerts of it are on` : ''
+  }
+
   /** Events of a key that nobody was told of, ascending. @param judged that which is judged now */
   untold(key: string, judged?: number): number[] {
     const ids = [...(this.keys.get(key)?.values() ?? [])]
@@ -333,31 +338,26 @@ export class Alerts {
 
   /** When the next key tells what came within its cooldown, epoch ms; null: none does. */
   dueAt(): number | null {
-    if (this.first === undefined) {
-      this.first = null
-      for (const until of this.waiting.values()) this.first = Math.min(this.first ?? until, until)
-    }
-    return this.first
+    return this.waiting.dueAt()
   }
 
-  /** What came within a cooldown that is over by now. */
+  /** What came within a cooldown that is over by now, which waits no more. */
   due(now: number): Met[] {
-    if ((this.dueAt() ?? Number.POSITIVE_INFINITY) > now) return []
-    return [...this.waiting]
-      .filter(([, until]) => until <= now)
-      .sort(([, a], [, b]) => a - b)
-      .map(([key, at]) => {
-        const alerts = [...this.keys.get(key)!.values()].filter(({ isTold }) => !isTold)
-        const newest = alerts.reduce((a, b) => (b.eventId > a.eventId ? b : a))
-        const ranks = alerts.flatMap(({ rank }) => rank ?? [])
-        const count = alerts.length
-        const reason = `${countWords(count)} that came within the cooldown ${count === 1 ? 'is' : 'are'} not over`
-        return {
-          ...{ key, labels: newest.labels, cause: `e:${newest.eventId}:${key}`, at },
-          ...{ eventId: newest.eventId, value: null, reason, evidence: () => this.untold(key) },
-          ...(ranks.length ? { rank: Math.max(...ranks) } : {}),
-        }
+    const mets: Met[] = []
+    for (let next = this.waiting.take(now); next !== null; next = this.waiting.take(now)) {
+      const { key, until: at } = next
+      const alerts = [...this.keys.get(key)!.values()].filter(({ isTold }) => !isTold)
+      const newest = alerts.reduce((a, b) => (b.eventId > a.eventId ? b : a))
+      const ranks = alerts.flatMap(({ rank }) => rank ?? [])
+      const count = alerts.length
+      const reason = `${countWords(count)} that came within the cooldown ${count === 1 ? 'is' : 'are'} not over${this.onWords(key, count)}`
+      mets.push({
+        ...{ key, labels: newest.labels, cause: `e:${newest.eventId}:${key}`, at },
+        ...{ eventId: newest.eventId, value: null, reason, evidence: () => this.untold(key) },
+        ...(ranks.length ? { rank: Math.max(...ranks) } : {}),
       })
+    }
+    return mets
   }
 
   private alertOf(event: EventCursor): string {
@@ -396,9 +396,87 @@ export class Alerts {
 
   /** @param until null: it waits no more */
   private wait(key: string, until: number | null): void {
-    if (until !== null) this.waiting.set(key, until)
-    else if (!this.waiting.delete(key)) return
-    this.first = undefined
+    if (until === null) this.waiting.drop(key)
+    else this.waiting.set(key, until)
+  }
+}
+
+interface Wait {
+  key: string
+  until: number
+}
+
+/** Of one instant it is the order of the keys, so that a start changes none. */
+const isBefore = (a: Wait, b: Wait): boolean => a.until < b.until || (a.until === b.until && a.key < b.key)
+
+/** Entries that are left behind before they are given back. */
+const LEFT_MAX = 64
+
+/** Keys that wait until an instant, epoch ms: the first of many thousands is found without a look at the others. */
+class Waiting {
+  private readonly until = new Map<string, number>()
+  /** A heap: none is earlier than the one at half its place. One whose key waits for another instant is left behind. */
+  private entries: Wait[] = []
+
+  set(key: string, until: number): void {
+    if (this.until.get(key) === until) return
+    this.until.set(key, until)
+    this.push({ key, until })
+    if (this.entries.length <= this.until.size * 2 + LEFT_MAX) return
+    this.entries = []
+    for (const [known, at] of this.until) this.push({ key: known, until: at })
+  }
+
+  drop(key: string): void {
+    this.until.delete(key)
+  }
+
+  /** When the first is due; null: none waits. */
+  dueAt(): number | null {
+    for (let first = this.entries[0]; first; first = this.entries[0]) {
+      if (this.until.get(first.key) === first.until) return first.until
+      this.pop()
+    }
+    return null
+  }
+
+  /** The first that is due by now, which waits no more; null: none is. */
+  take(now: number): Wait | null {
+    const due = this.dueAt()
+    if (due === null || due > now) return null
+    const first = this.entries[0]!
+    this.pop()
+    this.until.delete(first.key)
+    return first
+  }
+
+  private push(entry: Wait): void {
+    const { entries } = this
+    let at = entries.push(entry) - 1
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      if (isBefore(entries[above]!, entry)) break
+      entries[at] = entries[above]!
+      at = above
+    }
+    entries[at] = entry
+  }
+
+  private pop(): void {
+    const { entries } = this
+    const last = entries.pop()!
+    if (entries.length === 0) return
+    let at = 0
+    for (;;) {
+      let below = at * 2 + 1
+      if (below >= entries.length) break
+      const other = entries[below + 1]
+      if (other && isBefore(other, entries[below]!)) below++
+      if (isBefore(last, entries[below]!)) break
+      entries[at] = entries[below]!
+      at = below
+    }
+    entries[at] = last
   }
 }
 

@@ -134,7 +134,7 @@ export class Runtime {
           at,
           eventId,
           value,
-          reason: outcome.reason,
+          reason: outcome.reason + (alerts?.onWords(key.text, 1) ?? ''),
           evidence: alerts ? () => alerts.untold(key.text, eventId) : outcome.evidence,
           end: outcome.end,
           ...(rank === undefined ? {} : { rank }),

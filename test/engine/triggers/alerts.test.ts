@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { BY, MINUTE, openWorld, type World } from './trigger-world.ts'
 
 const FIRING = [{ field: 'state', op: 'eq', value: 'firing' }] as const
@@ -80,7 +81,7 @@ describe('a trigger whose events say when it is over', () => {
     const firings = await world.firings()
     expect(firings[1]).toMatchObject({
       entity: { label: 'service', value: 'pay' },
-      reason: '2 alerts that came within the cooldown are not over',
+      reason: '2 alerts that came within the cooldown are not over; 3 alerts of it are on',
     })
     await world.post([over('DiskFull'), over('Slow')])
     const [last] = await world.post(over('Down'))
@@ -172,6 +173,60 @@ describe('a trigger whose events say when it is over', () => {
     expect(result.list.map(({ resolved, event_ids }) => ({ resolved, event_ids })).reverse()).toEqual(
       (await world.firings()).map(({ resolves, event_ids }) => ({ resolved: resolves !== null, event_ids })),
     )
+  })
+
+  it('is over by the name and as severe as the worst of its alerts was', async () => {
+    const world = await openWorld()
+    await world.trigger({ ...ALERTS, severity_field: 'region' })
+    await world.engine.subscribe({ trigger: 't' }, { url: null, audience: 'operator' }, BY.caller)
+    await world.post(on('DiskFull', { region: 'critical' }))
+    await world.post(on('Slow', { region: 'warning' }))
+    world.pass(5 * MINUTE)
+    await world.post([over('DiskFull', { region: 'critical' }), over('Slow', { region: 'warning' })])
+    expect((await world.firings()).map(({ severity }) => severity)).toEqual([
+      'critical',
+      'warning',
+      'critical',
+    ])
+    const [last] = (await world.engine.listDeliveries({ limit: 1 })).deliveries
+    const { title, resolves } = await world.engine.deliveryMessage(last!.delivery_id)
+    expect([title, typeof resolves]).toEqual(['DiskFull', 'string'])
+  })
+
+  it('says the newest event of an alert that repeats, and counts no end among the events that matched', async () => {
+    const world = await openWorld()
+    await world.trigger(ALERTS)
+    await world.post(on('DiskFull'))
+    const [again] = await world.post(on('DiskFull'))
+    const { alerts } = await world.engine.getIncident('inc_1', null)
+    expect(alerts).toMatchObject([{ id: again }])
+    await world.post([over('Other'), over('DiskFull')])
+    world.pass(1)
+    const { result } = await world.engine.backtest({ trigger: 't', window: '1h' })
+    expect(result.matched).toBe(2)
+  })
+
+  it('forgets what was over first of an entity that is never without an alert', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-alerts-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const dataFile = join(folder, 'svc.db')
+    const world = await openWorld({ dataFile })
+    await world.trigger(ALERTS)
+    await world.post(on('Stays'))
+    for (let n = 0; n < 10; n++) {
+      world.pass(1)
+      const types = Array.from({ length: 50 }, (_, k) => `t${n}.${k}`)
+      await world.post(types.flatMap((type) => [on(type), over(type)]))
+    }
+    const { alerts } = await world.engine.getIncident('inc_1', null)
+    expect(alerts.slice(0, 2)).toMatchObject([
+      { event_type: 'Stays', over_at: null },
+      { event_type: 't9.49' },
+    ])
+    await world.engine.close()
+    const db = new Database(dataFile, { readonly: true })
+    expect(db.prepare('SELECT count(*) FROM active_alerts').pluck().get()).toBeLessThan(300)
+    db.close()
   })
 
   it.each([
