@@ -210,7 +210,7 @@ export class Client {
   private elsewhereAdvice(said: string): string | null {
     const { origin, pathname } = new URL(this.target.url)
     if (pathname === '/' || !said.includes(` ${pathname.replace(/\/$/, '')}/`)) return null
-    return `svc is not below ${escapeLine(pathname)} of ${this.target.url} (HTTP 404): name it as ${origin}, with --svcd or SVCD_URL`
+    return `nothing of svc is below ${escapeLine(pathname)} of ${this.target.url} (HTTP 404): name it as ${origin}, with --svcd or SVCD_URL`
   }
 
   private unreachable(error: unknown, call: Call<unknown, never>): CliError {

@@ -1,7 +1,6 @@
 /**
- * Whether a project works, and what to do where it does not (SPEC.md, Project: the health line). What
- * counts: its sources, what its plan misses, what is wired, a model provider, the variables it refers
- * to, how the last runs of its agents ended, and whether what it sends arrives. docs/health.md lists it.
+ * Whether a project works, and what to do where it does not (SPEC.md, Project: the health line). What counts: its sources, what its
+ * plan misses, its wiring, a provider, variables, the last runs of its agents, and deliveries. docs/health.md lists it.
  */
 
 import { kindWord, nounOfKind } from '../../schemas/kinds.ts'
@@ -323,7 +322,7 @@ const LEAST_SOURCES = 2
 /** @returns sentences, none when it is well. @param hasProvider whether there is a model provider */
 function instanceFaults(declared: Declared, hasProvider: boolean): string[] {
   const { db } = declared.store
-  const faults = [overSize(db)].filter((sentence) => sentence !== null)
+  const faults: string[] = [overSize(db) ?? []].flat()
   if (!hasProvider && wakesAnyAgent(db))
     faults.push('agents are switched on and no model provider is set, so none of them can run')
   const failing = allRunsFail(db, declared.clock.now())

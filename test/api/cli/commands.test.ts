@@ -405,7 +405,7 @@ it.each([
   stub = await startStub((_seen, response) => answer(response, 404, { detail }))
   const ran = await svc(['sources', 'list', '--svcd', `${stub.url}${path}`])
   expect(ran.code).toBe(1)
-  expect(ran.err).toContain(`svc is not below ${path.replace(/\/$/, '')} of ${stub.url}`)
+  expect(ran.err).toContain(`nothing of svc is below ${path.replace(/\/$/, '')} of ${stub.url}`)
   expect(ran.err).toContain(`name it as ${stub.url}, with --svcd or SVCD_URL`)
   expect(ran.err).not.toContain('did you mean')
 })
