@@ -50,8 +50,6 @@ interface Parts {
 export class Maintenance {
   private readonly keys: ItemKeys
   private readonly sizes: Sizes
-  /** Events are down to their part of the limit of retention by size. */
-  private isAtPart = false
 
   constructor(private readonly parts: Parts) {
     this.keys = new ItemKeys(parts.store.db)
@@ -193,9 +191,7 @@ export class Maintenance {
     const events = perEvent * this.sizes.events()
     const spare = events - PARTS.events * maxBytes
     const oldest = index.all()[0]
-    const isOver = spare > (this.isAtPart ? PARTS.slack * maxBytes : 0)
-    this.isAtPart = !oldest || !isOver
-    if (!oldest || !isOver) return this.sizes.say(now, { used, maxBytes, events })
+    if (!oldest || spare <= 0) return this.sizes.say(now, { used, maxBytes, events })
     const isSealed = oldest.seg <= index.lastSealed()
     if (isSealed && perEvent * oldest.n <= spare) {
       this.drop(oldest.seg)

@@ -326,16 +326,11 @@ export function decodeTimes(stored: Uint8Array): Times {
 
 /* Retention by size: what the events and the keys of items take in the file, and what to say where others take more. */
 
-/**
- * Of the limit: what keys of items may take, what events keep, whatever else is in the file (labels, firings, runs), and how
- * much more than that they have before they are removed again: their size is an estimate, of which each minute has another.
- */
-export const PARTS = { keys: 0.25, events: 0.5, slack: 0.02 }
+/** Of the limit: what keys of items may take, and what events keep, whatever else is in the file (labels, firings, runs). */
+export const PARTS = { keys: 0.25, events: 0.5 }
 /** Events whose size is looked at to know that of all, and for how long that holds. */
 const SAMPLE = 256
 const SAMPLE_MS = 60_000
-/** What a new sample counts beside those before: each is off by some per cent, and what it says too much would be removed. */
-const SAMPLE_WEIGHT = 0.25
 /** What an event takes beside its row: its time and its place in the index, bytes. */
 const INDEX_BYTES = 60
 const OVER_SIZE = 'over_size'
@@ -431,9 +426,7 @@ export class Sizes {
       before += n
     }
     const sum = sizes.reduce((all, bytes) => all + bytes + INDEX_BYTES, 0)
-    const bytes = sizes.length ? sum / sizes.length : 0
-    const known = this.sample.bytes || bytes
-    this.sample = { at: now, bytes: known + (bytes - known) * SAMPLE_WEIGHT }
+    this.sample = { at: now, bytes: sizes.length ? sum / sizes.length : 0 }
     return this.sample.bytes
   }
 
