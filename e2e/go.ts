@@ -71,14 +71,20 @@ export async function press(page: Page, ...keys: string[]): Promise<void> {
 }
 
 /**
- * Presses a key on a part of a dialog once the dialog has taken the focus. It does so by two timers, of its element and of
- * its effect; a key that is pressed before goes to what the dialog focuses first, such as Cancel.
+ * Waits until what opened over the page has taken the focus and keeps it within. A dialog does so by two timers, of its
+ * element and of its effect; a key that is pressed before goes to what the dialog focuses first, such as Cancel, and a Tab
+ * out of the dialog.
  */
-export async function pressInDialog(what: Locator, key: string): Promise<void> {
-  const page = what.page()
-  await expect(page.locator('[aria-modal="true"]:focus-within')).toHaveCount(1)
+export async function focusKept(page: Page): Promise<void> {
   await settled(page)
   // The effect has run, so this timer is later than that of the effect.
   await page.evaluate('new Promise((done) => setTimeout(done))')
+}
+
+/** Presses a key on a part of a dialog once the dialog has taken the focus. */
+export async function pressInDialog(what: Locator, key: string): Promise<void> {
+  const page = what.page()
+  await expect(page.locator('[aria-modal="true"]:focus-within')).toHaveCount(1)
+  await focusKept(page)
   await what.press(key)
 }

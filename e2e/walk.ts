@@ -3,7 +3,7 @@
  * never reached, what is focused and not to be seen, what shows no focus, what keeps it, and what is clicked alone.
  */
 import { type CDPSession, expect, type Page } from '@playwright/test'
-import { settled } from './go.ts'
+import { focusKept, settled } from './go.ts'
 import { LUMINANCE } from './luminance.ts'
 
 interface Walked {
@@ -277,6 +277,7 @@ export async function openEach(page: Page, known: Set<string>): Promise<string[]
     else if (await is('isDialog()')) {
       // What is off while it reads would be on, and not reached, once the walk is over.
       if (!(await within(() => is('isRead()')))) faults.push(`it goes on reading: ${name}`)
+      await focusKept(page)
       const walked = await walkFrom(page, 'dialog')
       faults.push(...[...walked.faults, ...(await splitWords(page))].map((fault) => `in ${name}: ${fault}`))
     }
