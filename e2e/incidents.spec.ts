@@ -12,6 +12,38 @@ test.describe('that nobody looks into', () => {
   share({ prepare: (daemon) => prepare(daemon) })
   test.afterEach(({ daemon }) => actOnAll(daemon, 'handle'))
 
+  test('Maintenance: what fires of it is held back until it is ended', async ({ page, daemon }) => {
+    const { fail } = await sceneOf(daemon)
+    await page.goto(`${daemon.url}/incidents?tab=maintenance`)
+    await page.getByRole('button', { name: 'Plan maintenance' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Plan maintenance' })
+    await dialog.getByRole('textbox', { name: 'What is the work?' }).fill('Upgrade of the database')
+    await dialog.getByRole('button', { name: 'Plan maintenance' }).click()
+    const entities = dialog.getByRole('combobox', { name: 'Entities' })
+    await expect(dialog.getByText('Choose an entity, a trigger or a project')).toBeVisible()
+    await expect(entities).toBeFocused()
+    await entities.fill('service=billing')
+    const faults = await accessibilityFaults(page, 'plan of maintenance')
+    await dialog.getByRole('button', { name: 'Plan maintenance' }).click()
+    const row = page.getByRole('table', { name: 'Maintenance' }).getByRole('row').last()
+    await expect(row).toContainText('Upgrade of the database')
+    await expect(row).toContainText('service=billing')
+    await fail('billing')
+    await expect.poll(async () => (await incidentOf(daemon, 'billing'))?.state).toBe('snoozed')
+    const { number } = await incidentOf(daemon, 'billing')
+    await goTo(page, `${daemon.url}/incidents`)
+    await expect(page.getByText(/^Maintenance until .*: Upgrade of the database$/)).toBeVisible()
+    await goTo(page, `${daemon.url}/incidents/${number}`)
+    await expect(page.getByText(/^Snoozed until .* for maintenance$/).first()).toBeVisible()
+    await expect(page.getByRole('region', { name: 'Notified' })).toContainText('Held back')
+    await goTo(page, `${daemon.url}/incidents?tab=maintenance`)
+    faults.push(...(await accessibilityFaults(page, 'maintenance')))
+    await row.getByRole('button', { name: 'End now' }).click()
+    await expect(row).toContainText('over')
+    expect(await incidentOf(daemon, 'billing')).toMatchObject({ state: 'open', snoozed: null })
+    expect(faults).toEqual([])
+  })
+
   test('Noise: after 16,000 later events, tripping events and the fired line are on the first screen', async ({
     page,
     daemon,

@@ -31,6 +31,7 @@ async function populate(daemon: RunningDaemon): Promise<string[]> {
     return (await answer.json()) as T
   }
   await post('/api/keys', { name: 'k', scopes: ['read'] })
+  await post('/api/maintenance', { reason: 'Upgrade', entities: ['service=billing'], for: '1h' })
   await post('/api/mcp-servers', { name: 'tools', url: 'http://127.0.0.1:9/' })
   const { id } = await post<{ id: string }>('/api/projects', {
     template: 'webhook_watch',
@@ -71,7 +72,7 @@ async function populate(daemon: RunningDaemon): Promise<string[]> {
   const of = projects.find(({ name }) => name === 'Default')!.id
   return [
     '/',
-    ...['', '?tab=handled', '?tab=firings'].map((tab) => `/incidents${tab}`),
+    ...['', '?tab=handled', '?tab=firings', '?tab=maintenance'].map((tab) => `/incidents${tab}`),
     '/incidents/1',
     '/findings',
     '/projects',

@@ -209,9 +209,8 @@ base.describe('without a model', () => {
     await expect(name).toHaveValue('pay-errors')
     await keep.click()
     await expect(dialog.getByText('Choose at least one source')).toBeVisible()
-    // It takes the focus two frames after it is refused; what is typed before would go there.
+    // Takes the focus two frames later, and what is typed before.
     await expect(dialog.getByRole('combobox', { name: 'Sources' })).toBeFocused()
-    // What is typed outlives the dialog.
     await dialog.getByRole('textbox', { name: 'Number' }).fill('77')
     await name.press('Escape')
     await expect(dialog).toHaveCount(0)

@@ -41,8 +41,8 @@ import type {
   TracesResult,
   Usage,
 } from '../schemas/types.ts'
+import type { Tally } from './log/figures.ts'
 import type { OtlpForm } from './log/ingest/otlp-protobuf.ts'
-import type { Tally } from './log/tallies.ts'
 
 /** Who makes a call; `id` is open, env:auth or key:<id>. */
 export interface Caller {

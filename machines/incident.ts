@@ -48,6 +48,7 @@ const model = setup({
     note_assigned: effect(),
     note_snoozed: effect<{ until: number | null }>(),
     note_unsnoozed: effect(),
+    tell_held_back: effect(),
     note_handled: effect<{ how: HandledHow }>(),
     note_reopened: effect(),
   },
@@ -74,6 +75,8 @@ const handle = {
 } as const
 const openAgain = ['note_given_back'] as const
 const wakeUp = [forgetSnooze, 'note_unsnoozed', 'note_given_back'] as const
+/** A firing that ends a snooze is told itself, and who takes the incident knows of it: else what was held back is told. */
+const wakeAndTell = ['tell_held_back', ...wakeUp] as const
 const FIRE = { actions: 'note_fired' } as const
 const SET_SEVERITY = { actions: 'note_severity' } as const
 const ASSIGN = { actions: 'note_assigned' } as const
@@ -130,16 +133,20 @@ export const incident: Lifecycle = {
           assign: ASSIGN,
           snooze: snooze('as it was'),
           unsnooze: [
-            { guard: 'was_taken', target: 'acknowledged', actions: [forgetSnooze, 'note_unsnoozed'] },
-            { target: 'open', actions: wakeUp },
+            {
+              guard: 'was_taken',
+              target: 'acknowledged',
+              actions: ['tell_held_back', forgetSnooze, 'note_unsnoozed'],
+            },
+            { target: 'open', actions: wakeAndTell },
           ],
-          wake: { guard: 'is_due', target: 'open', actions: wakeUp },
+          wake: { guard: 'is_due', target: 'open', actions: wakeAndTell },
           set_severity: [
-            { guard: 'rises', target: 'open', actions: ['note_severity', ...wakeUp] },
+            { guard: 'rises', target: 'open', actions: ['note_severity', ...wakeAndTell] },
             SET_SEVERITY,
           ],
           handle,
-          reopen: { target: 'open', actions: wakeUp },
+          reopen: { target: 'open', actions: wakeAndTell },
         },
       },
       handled: {

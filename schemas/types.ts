@@ -5580,7 +5580,7 @@ export interface FiringDetail {
   /** Severity of this firing; null: none. */
   severity: 'critical' | 'warning' | 'info' | null
   /** Why its deliveries were held back; null: they were not. */
-  suppressed_by: 'snooze' | null
+  suppressed_by: 'snooze' | 'maintenance' | null
 }
 /** How much of a firing one key is. */
 export interface FiringKey {
@@ -5777,7 +5777,7 @@ export interface Firing {
   /** Severity of this firing; null: none. */
   severity: 'critical' | 'warning' | 'info' | null
   /** Why its deliveries were held back; null: they were not. */
-  suppressed_by: 'snooze' | null
+  suppressed_by: 'snooze' | 'maintenance' | null
 }
 /** Firings, newest first. */
 export interface FiringsResult {
@@ -6301,6 +6301,8 @@ export interface Incident {
     by: string
     /** Until when; null: until it changes. */
     until: string | null
+    /** Maintenance window that did it; null: a person. */
+    maintenance: string | null
   }
   /** Who handled it, when and how; null: it is not handled. */
   handled: null | {
@@ -6471,7 +6473,7 @@ export interface IncidentActivity {
   until: string | null
   /** Of handled: how. */
   how: 'person' | 'resolved' | 'verdict' | 'quiet' | 'deleted' | null
-  /** Of a note: its text. */
+  /** Of a note: its text; of snoozed by a maintenance window: its reason. */
   text: string | null
 }
 /** One incident with what was found, what happened to it, its firings, and earlier ones of the same trigger and key. */
@@ -6552,6 +6554,8 @@ export interface IncidentDetail {
     by: string
     /** Until when; null: until it changes. */
     until: string | null
+    /** Maintenance window that did it; null: a person. */
+    maintenance: string | null
   }
   /** Who handled it, when and how; null: it is not handled. */
   handled: null | {
@@ -6941,6 +6945,38 @@ export interface LoginApproved {
   redirect: string | null
   /** Seconds the code is good for. */
   expires_in: number
+}
+/** Planned work: what fires of it is held back until it ends. */
+export interface MaintenanceWindow {
+  /** Id. */
+  id: string
+  /** Whether it is to come, lasts or is over. */
+  state: 'planned' | 'active' | 'over'
+  /** What the work is. */
+  reason: string
+  /** Entities it is of, as label=value: firings of such a key, or with such an event; none: of any. */
+  entities: string[]
+  /** Triggers it is of; none: of any. */
+  triggers: string[]
+  /** Project whose triggers it is of; null: of any. */
+  project: string | null
+  /** When it begins. */
+  from: string
+  /** When it ends. */
+  until: string
+  /** When somebody ended it before its time; null: nobody did. */
+  ended_at: string | null
+  /** Who planned it. */
+  by: string
+  /** When it was planned. */
+  created_at: string
+  /** Firings that it held back. */
+  held: number
+}
+/** Answer of GET /api/maintenance. */
+export interface MaintenanceWindows {
+  /** Those that are planned or active, by when they begin; then those that are over, the last first. */
+  windows: MaintenanceWindow[]
 }
 /** A program of the daemon's machine that speaks MCP over its standard input and output. */
 export interface McpProgram {
@@ -12016,6 +12052,47 @@ export interface LoginExchange {
   /** Port the code was handed back on; null: it was carried over. */
   port: number | null
 }
+/**
+ * Body of POST /api/maintenance. What fires is held back where all that is said holds; at least one of entities, triggers and project, and one of until and for.
+ */
+export interface MaintenanceCreate {
+  /** What the work is. */
+  reason: string
+  /**
+   * Entities, as label=value: a firing of any of them, or with an event of any of them.
+   *
+   * @maxItems 50
+   */
+  entities?: string[]
+  /**
+   * Triggers, by name: a firing of any of them.
+   *
+   * @maxItems 50
+   */
+  triggers?: string[]
+  /** Project, by id or name: a firing of any of its triggers. */
+  project?: string | null
+  /** When it begins (ISO 8601); null or absent: now. */
+  from?: string | null
+  /** When it ends (ISO 8601), within a year of when it begins; or for. */
+  until?: string
+  /** How long it lasts, such as 30m or 2h, in place of until. */
+  for?: string
+  /** Name typed in the console. The name of a key, and a header of the proxy in front, go before it. */
+  by?: string
+}
+/** Body of POST /api/maintenance/{window}/end. */
+export interface MaintenanceEnd {
+  /** Name typed in the console. The name of a key, and a header of the proxy in front, go before it. */
+  by?: string
+}
+/** Body of POST /api/maintenance/{window}/until. */
+export interface MaintenanceUntil {
+  /** When it ends (ISO 8601), within a year of when it begins. */
+  until: string
+  /** Name typed in the console. The name of a key, and a header of the proxy in front, go before it. */
+  by?: string
+}
 /** Body of POST of mark: whether a finding is right. */
 export interface MarkWrite {
   /** right, wrong, or partly where some of it is right; null takes the mark away. */
@@ -14666,6 +14743,8 @@ export interface SchemaTypes {
   'labels-preview-result.json': LabelsPreviewResult
   'lease-extended.json': LeaseExtended
   'login-approved.json': LoginApproved
+  'maintenance-window.json': MaintenanceWindow
+  'maintenance-windows.json': MaintenanceWindows
   'mcp-client.json': McpClient
   'mcp-program.json': McpProgram
   'mcp-server-spec.json': McpServerSpec
@@ -14917,6 +14996,9 @@ export interface SchemaTypes {
   'request-lease-extend.json': LeaseExtend
   'request-login-approve.json': LoginApprove
   'request-login-exchange.json': LoginExchange
+  'request-maintenance-create.json': MaintenanceCreate
+  'request-maintenance-end.json': MaintenanceEnd
+  'request-maintenance-until.json': MaintenanceUntil
   'request-mark.json': MarkWrite
   'request-mcp-client-seen.json': McpClientSeen
   'request-mcp-server-test.json': McpServerTest

@@ -22,6 +22,7 @@ import { firingsCommand } from './commands/firings.ts'
 import { incidentsCommand } from './commands/incidents.ts'
 import { keysCommand } from './commands/keys.ts'
 import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts'
+import { maintenanceCommand } from './commands/maintenance.ts'
 import { mcpCommand } from './commands/mcp.ts'
 import { namesCommand } from './commands/names.ts'
 import { agentsCommand, mcpServersCommand, triggersCommand } from './commands/parts.ts'
@@ -77,6 +78,7 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.addCommand(askCommand(io))
   program.commandsGroup('Firings:')
   program.addCommand(incidentsCommand(io))
+  program.addCommand(maintenanceCommand(io))
   program.addCommand(firingsCommand(io))
   program.addCommand(deliveriesCommand(io))
   program.addCommand(whyCommand(io, 'why'))

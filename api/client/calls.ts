@@ -82,6 +82,14 @@ export const reopenIncident = 'POST /api/incidents/{incident}/reopen' as Call<T.
 export const setIncidentSeverity = 'POST /api/incidents/{incident}/severity' as Call<T.Incident, { incident: string; body: T.IncidentSeverityWrite }>
 /** Write a note on it. */
 export const noteOnIncident = 'POST /api/incidents/{incident}/notes' as Call<T.Incident, { incident: string; body: T.IncidentNote }>
+/** List maintenance windows. */
+export const listMaintenance = 'GET /api/maintenance' as Call<T.MaintenanceWindows, { state?: 'planned' | 'active' | 'over' | 'all' }>
+/** Plan maintenance: what fires of it is held back until it ends. */
+export const createMaintenance = 'POST /api/maintenance' as Call<T.MaintenanceWindow, { body: T.MaintenanceCreate }>
+/** Say when it ends: later, or sooner. */
+export const setMaintenanceEnd = 'POST /api/maintenance/{window}/until' as Call<T.MaintenanceWindow, { window: string; body: T.MaintenanceUntil }>
+/** End it now, and deliver what it held back and is not over. */
+export const endMaintenance = 'POST /api/maintenance/{window}/end' as Call<T.MaintenanceWindow, { window: string; body: T.MaintenanceEnd }>
 /** List firings, newest first. */
 export const listFirings = 'GET /api/firings' as Call<T.FiringsResult, { trigger?: string; project?: string; key?: string; before?: string; state?: 'gathering' | 'held' | 'fired' | 'dropped'; limit?: number }>
 /** One firing, with its timeline and deliveries. */

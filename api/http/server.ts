@@ -57,7 +57,7 @@ import { schemaController } from './validate.ts'
 /** Routes in the order of the API document: tables of operations, and between them those made by hand. */
 const order: readonly (readonly Operation[] | ((app: FastifyInstance, doors: Doors) => void))[] = [
   ...[healthRoutes, nouns.instance, metricsRoutes, sessionRoutes, nouns.sources, nouns.triggers],
-  nouns.incidents,
+  ...[nouns.incidents, nouns.maintenance],
   ...[nouns.firings, nouns.deliveries, nouns.runs, nouns.evals, nouns.agentTests],
   ...[nouns.subscriptions, nouns.agents, nouns.mcpServers, mcpToolRoutes, nouns.skills],
   ...[nouns.projects, nouns.results, nouns.replay, nouns.graph, nouns.changes, nouns.proposals],

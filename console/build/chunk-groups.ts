@@ -28,7 +28,7 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   agents: /pages\/(agents|skills)\/[\w-]+-page/,
   asking: /pages\/ask\//,
   forms:
-    /(trigger|agent)-editor|delete-(project|source)|rerun-dialog|import-tab|(new-source|source)-form|created-panel|not-planned|forms\/gone|discovery\/|sources\/settings-tab/,
+    /(trigger|agent)-editor|delete-(project|source)|rerun-dialog|import-tab|(new-source|source)-form|created-panel|not-planned|forms\/gone|discovery\/|sources\/settings-tab|pages\/maintenance\//,
   fields: /config-fields/,
   settings: /pages\/settings\//,
   setup: /pages\/setup\//,

@@ -36,7 +36,7 @@ export function stateWords(incident: Stated, now: number): string {
   }
   if (state === 'snoozed')
     return `Snoozed ${snoozed?.until ? `until ${moment(Date.parse(snoozed.until), now)}` : 'until it changes'}${
-      snoozed ? `, by ${snoozed.by}` : ''
+      snoozed?.maintenance ? ' for maintenance' : snoozed ? `, by ${snoozed.by}` : ''
     }`
   if (state === 'acknowledged')
     return `${assignee ?? acknowledged?.by ?? 'Somebody'} has it${
@@ -77,7 +77,7 @@ export function activityWords(row: IncidentActivity, now: number): string {
     case 'assigned':
       return assignee ? `assigned ${assignee}` : 'unassigned'
     case 'snoozed':
-      return `snoozed ${until ? `until ${moment(Date.parse(until), now)}` : 'until it changes'}`
+      return `snoozed ${until ? `until ${moment(Date.parse(until), now)}` : 'until it changes'}${text ? `: ${text}` : ''}`
     case 'unsnoozed':
       return 'ended the snooze'
     case 'woken':

@@ -10,6 +10,7 @@ import type { StoreHandle } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { rankOf, severityOfRank } from '../model/units.ts'
 import { triggerQueries } from '../triggers/queries.ts'
+import { maintenanceWrites } from './maintenance.ts'
 import {
   createFiringIncidents,
   type FiringIncidents,
@@ -69,7 +70,8 @@ export function openIncidents(parts: {
   adoptFirings(store, incidents, clock.now())
   isOpen = true
   const reads = createIncidentReads(ctx, clock, snapshotsOf(ctx, false))
-  return { incidents, calls: { ...reads, ...incidentWrites({ store, clock, incidents }) } }
+  const writes = { store, clock, incidents }
+  return { incidents, calls: { ...reads, ...incidentWrites(writes), ...maintenanceWrites(writes) } }
 }
 
 /* What people do to incidents, each in one transaction. */
@@ -91,7 +93,7 @@ const SAID: Readonly<Record<IncidentAction, ActivityRow['action']>> = {
 function incidentWrites(parts: {
   store: StoreHandle
   clock: Clock
-  incidents: Pick<FiringIncidents, 'tell'>
+  incidents: Pick<FiringIncidents, 'tell' | 'tellHeldBack'>
 }): IncidentWrites {
   const { store, clock, incidents } = parts
   const { db } = store
@@ -108,7 +110,8 @@ function incidentWrites(parts: {
       if (given.action === 'reopen' && row.state === 'handled') refuseBeside(row)
       refuseUntaken(row, given.action)
       const { event, detail } = eventOf(row, given, who)
-      advanceIncident(db, row, event, { who, at }, { action, detail })
+      const { tellHeldBack } = incidents
+      advanceIncident(db, row, event, { who, at, tellHeldBack }, { action, detail })
     }
     incidents.tell(row.id)
   }

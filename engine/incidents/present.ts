@@ -15,6 +15,7 @@ import type { Database, StoreHandle } from '../log/store/handle.ts'
 import { eventId } from '../log/timeline/present.ts'
 import { dollarsSql, iso, isoOrNull, rankOf, severityOfRank } from '../model/units.ts'
 import { type FiringRow, firstEvents } from '../triggers/queries.ts'
+import { type Covering, holdInMaintenance } from './maintenance.ts'
 import {
   type ActivityRow,
   actsTaken,
@@ -52,6 +53,7 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
   const { db } = store
   const queries = incidentQueries(db)
   const touched = new Set<number>()
+  let deliver: (firing: FiringRow) => void = () => fail('internal', 'no firing is delivered yet')
 
   /** Tells who follows, each once after the commit; of what was undone again, that it is as it was. */
   function tell(number: number): void {
@@ -78,7 +80,7 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
       titled_by: row.id,
       ...{ rank, fired_rank: rank, opened_at: at, last_fired_at: at, firings: 1 },
       ...{ assignee: null, is_assigned_by_taking: 0, acknowledged_at: null, acknowledged_by: null },
-      ...{ snoozed_at: null, snoozed_by: null, snoozed_until: null },
+      ...{ snoozed_at: null, snoozed_by: null, snoozed_until: null, maintenance_id: null },
       ...{ handled_at: null, handled_by: null, handled_how: null },
       previous: queries.last.get(row.trigger_id, row.key) ?? null,
       quiet_from: at,
@@ -96,7 +98,10 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
     const began = queries.ofDispatch.get(row.resolves!)
     const of = began?.incident_id ?? active?.id ?? null
     row.severity = active ? severityOfRank(active.fired_rank) : (began?.severity ?? null)
-    if (of !== null) queries.link.run(of, row.severity, null, row.id)
+    // Who was told of nothing is not told that it is over.
+    const isTold = of === null ? !began?.suppressed_by : queries.isTold.get(of) !== undefined
+    if (!isTold) row.suppressed_by = 'maintenance'
+    if (of !== null || !isTold) queries.link.run(of, row.severity, row.suppressed_by, row.id)
     if (!active) return of
     handleBy(active, 'resolved', row.fired_at!)
     return of
@@ -118,8 +123,31 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
     tell(incident.id)
   }
 
+  /** Until the window ends, unless it is snoozed for longer. */
+  function snoozeFor(incident: IncidentRow, { id, until, reason, who }: Covering, at: number): void {
+    const { state, snoozed_until } = incident
+    if (state === 'snoozed' && (snoozed_until === null || snoozed_until >= until)) return
+    const said = { action: 'snoozed', detail: { until, text: reason } } as const
+    advanceIncident(db, incident, { type: 'snooze', until, maintenance: id }, { who, at }, said)
+  }
+
+  /** Of what was held back the newest is told: those before it are of the same incident, and passed. */
+  function tellHeldBack({ id }: IncidentRow): void {
+    const newest = queries.newestFiring.get(id)
+    if (!newest?.suppressed_by) return
+    newest.suppressed_by = null
+    queries.link.run(id, newest.severity, null, newest.id)
+    deliver(newest)
+  }
+
   return {
     tell,
+    tellHeldBack,
+
+    /** Given once, by what tells whom a firing reaches; in the transaction of what ended the snooze. */
+    deliverBy: (send: (firing: FiringRow) => void): void => {
+      deliver = send
+    },
 
     /**
      * A firing is told: what is of an incident gets its number, its severity, and whether it is held back.
@@ -129,22 +157,27 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
       if (row.practice) return false
       if (row.resolves !== null) {
         row.incident_id = resolved(row)
-        return false
+        return row.suppressed_by !== null
       }
       const severity = severityOfFiring(ctx, JSON.parse(row.spec) as TriggerSpec, () =>
         firstEvents(db, row.id, EVENTS_MAX),
       )
-      if (severity === 'none') return false
+      const window = holdInMaintenance(db, ctx, row)
+      if (severity === 'none') {
+        if (window) queries.link.run(null, null, 'maintenance', row.id)
+        return window !== null
+      }
       let incident = queries.active.get(row.trigger_id, row.key)
       if (incident) {
         // What is worse than all before it is what whoever comes to it must read first.
         if (rankOf(severity) > incident.fired_rank) incident.titled_by = row.id
         fireAgain(db, incident, rankOf(severity), row.fired_at!)
       } else incident = open(row, rankOf(severity))
+      if (window) snoozeFor(incident, window, row.fired_at!)
       const isHeld = incident.state === 'snoozed'
       row.incident_id = incident.id
       row.severity = severity
-      row.suppressed_by = isHeld ? 'snooze' : null
+      row.suppressed_by = window ? 'maintenance' : isHeld ? 'snooze' : null
       queries.link.run(incident.id, severity, row.suppressed_by, row.id)
       tell(incident.id)
       return isHeld
@@ -207,7 +240,8 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
     tick: (now: number): void => {
       for (const incident of queries.due.all(now)) {
         if (incident.snoozed_until !== null && incident.snoozed_until <= now) {
-          advanceIncident(db, incident, { type: 'wake' }, { who: NOBODY, at: now }, { action: 'woken' })
+          const act = { who: NOBODY, at: now, tellHeldBack }
+          advanceIncident(db, incident, { type: 'wake' }, act, { action: 'woken' })
           tell(incident.id)
         }
         if (incident.quiet_from + QUIET_MS > now) continue
@@ -423,7 +457,12 @@ function present(
     snoozed:
       row.snoozed_at === null
         ? null
-        : { at: iso(row.snoozed_at), by: row.snoozed_by ?? '', until: isoOrNull(row.snoozed_until) },
+        : {
+            at: iso(row.snoozed_at),
+            by: row.snoozed_by ?? '',
+            until: isoOrNull(row.snoozed_until),
+            maintenance: row.maintenance_id === null ? null : `mnt_${row.maintenance_id}`,
+          },
     handled: handledOf(row),
     previous: row.previous === null ? null : idOf(row.previous),
     version: row.version,

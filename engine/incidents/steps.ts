@@ -7,12 +7,14 @@ import { type Snapshot, step } from '../../machines/step.ts'
 import { ownField } from '../../schemas/fields-of.ts'
 import type { IncidentActivity, IncidentCounts, IncidentsBulk, TriggerSpec } from '../../schemas/types.ts'
 import { severityOf } from '../documents/trigger.ts'
+import { fail } from '../errors.ts'
 import { lookup } from '../log/ingest/json-project.ts'
 import { acceptedBy, carryOut, type Executors, move } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { presentRow } from '../log/timeline/present.ts'
 import { rankOf, type Severity, severityNamed, severityOfRank } from '../model/units.ts'
+import type { FiringRow } from '../triggers/queries.ts'
 
 /** Who acts, and how that is known. */
 export interface IncidentWho {
@@ -47,6 +49,8 @@ export interface IncidentEvent {
   until?: number | null
   rises?: boolean
   how?: NonNullable<IncidentRow['handled_how']>
+  /** Of snooze: the maintenance window that does it. */
+  maintenance?: number
   /** Of reopen: whoever had it has it again. */
   keeps?: boolean
   /** Of assign. */
@@ -55,7 +59,15 @@ export interface IncidentEvent {
   rank?: number
 }
 
-type Doing = { row: IncidentRow; who: IncidentWho; at: number; event: IncidentEvent; db: Database }
+/** Who does it and when, epoch ms. */
+interface Act {
+  who: IncidentWho
+  at: number
+  /** Of what ends a snooze: delivers what it held back. */
+  tellHeldBack?: (row: IncidentRow) => void
+}
+
+type Doing = Act & { row: IncidentRow; event: IncidentEvent; db: Database }
 
 export const idOf = (number: number): string => `inc_${number}`
 
@@ -94,8 +106,11 @@ export const INCIDENT_EFFECTS: Executors<Doing> = {
     row.snoozed_at = at
     row.snoozed_by = who.by
     row.snoozed_until = event.until ?? null
+    row.maintenance_id = event.maintenance ?? null
   },
   note_unsnoozed: ({ row }) => unsnooze(row),
+  tell_held_back: ({ row, tellHeldBack }) =>
+    (tellHeldBack ?? fail('internal', `nothing delivers what was held back of ${idOf(row.id)}`))(row),
   note_handled: ({ row, who, at, event, db }) => {
     unsnooze(row)
     row.handled_at = at
@@ -116,6 +131,7 @@ function unsnooze(row: IncidentRow): void {
   row.snoozed_at = null
   row.snoozed_by = null
   row.snoozed_until = null
+  row.maintenance_id = null
 }
 
 /** When the clock alone does something to it; null: never. */
@@ -175,10 +191,11 @@ export function advanceIncident(
   db: Database,
   row: IncidentRow,
   event: IncidentEvent,
-  { who, at }: { who: IncidentWho; at: number },
+  act: Act,
   said: { action: ActivityRow['action']; detail?: object },
 ): void {
-  const { assignee: _assignee, rank: _rank, ...brought } = event
+  const { who, at } = act
+  const { assignee: _assignee, rank: _rank, maintenance: _window, ...brought } = event
   const { from, state, snapshot, effects } = move(
     db,
     { kind: 'incident', id: row.id, name: idOf(row.id) },
@@ -187,7 +204,7 @@ export function advanceIncident(
   row.snapshot = JSON.stringify(snapshot)
   row.state = state as IncidentRow['state']
   row.version++
-  carryOut('incident', INCIDENT_EFFECTS, effects, { row, who, at, event, db })
+  carryOut('incident', INCIDENT_EFFECTS, effects, { ...act, row, event, db })
   saveIncident(db, row)
   addActivity(db, row, { who, at }, { ...said, from: from as IncidentRow['state'] })
 }
@@ -271,6 +288,8 @@ export interface IncidentRow {
   snoozed_at: number | null
   snoozed_by: string | null
   snoozed_until: number | null
+  /** Window that it is snoozed by; null: a person, or it is not. */
+  maintenance_id: number | null
   handled_at: number | null
   handled_by: string | null
   handled_how: 'person' | 'resolved' | 'verdict' | 'quiet' | 'deleted' | null
@@ -291,6 +310,7 @@ const FIRST = [
 const CHANGING = [
   ...['titled_by', 'rank', 'fired_rank', 'last_fired_at', 'firings', 'assignee', 'is_assigned_by_taking'],
   ...['acknowledged_at', 'acknowledged_by', 'snoozed_at', 'snoozed_by', 'snoozed_until', 'handled_at'],
+  'maintenance_id',
   ...['handled_by', 'handled_how', 'quiet_from', 'due_at'],
 ] as const
 
@@ -330,6 +350,31 @@ const prepareOfTrigger = (db: Database) => ({
   ),
 })
 
+/** Of the firings of an incident. */
+const prepareOfFirings = (db: Database) => ({
+  ofDispatch: db.prepare<[string], Pick<FiringRow, 'incident_id' | 'severity' | 'suppressed_by'>>(
+    'SELECT incident_id, severity, suppressed_by FROM firings WHERE dispatch_id = ?',
+  ),
+  /** A firing is of an incident. */
+  link: db.prepare<[number | null, string | null, string | null, number]>(
+    'UPDATE firings SET incident_id = ?, severity = ?, suppressed_by = ? WHERE id = ?',
+  ),
+  /** Its newest firing but a resolved one. */
+  newestFiring: db.prepare<[number], FiringRow>(
+    `SELECT * FROM firings WHERE incident_id = ? AND fired_at IS NOT NULL AND resolves IS NULL
+       ORDER BY fired_at DESC, id DESC LIMIT 1`,
+  ),
+  /** A firing that was told of it. */
+  isTold: db
+    .prepare<[number], number>(
+      'SELECT 1 FROM firings WHERE incident_id = ? AND resolves IS NULL AND suppressed_by IS NULL LIMIT 1',
+    )
+    .pluck(),
+  linkAll: db.prepare<[number, string, string]>(
+    'UPDATE firings SET incident_id = ?, severity = ? WHERE id IN (SELECT value FROM json_each(?))',
+  ),
+})
+
 function prepare(db: Database) {
   const all = [...FIRST, ...CHANGING]
   const insert = db.prepare<NewIncident>(
@@ -353,16 +398,7 @@ function prepare(db: Database) {
         'SELECT id FROM incidents WHERE trigger_id = ? AND key = ? ORDER BY id DESC LIMIT 1',
       )
       .pluck(),
-    ofDispatch: db.prepare<[string], { incident_id: number | null; severity: Severity | null }>(
-      'SELECT incident_id, severity FROM firings WHERE dispatch_id = ?',
-    ),
-    /** A firing is of an incident. */
-    link: db.prepare<[number, string | null, string | null, number]>(
-      'UPDATE firings SET incident_id = ?, severity = ?, suppressed_by = ? WHERE id = ?',
-    ),
-    linkAll: db.prepare<[number, string, string]>(
-      'UPDATE firings SET incident_id = ?, severity = ? WHERE id IN (SELECT value FROM json_each(?))',
-    ),
+    ...prepareOfFirings(db),
     due: db.prepare<[number], IncidentRow>(
       'SELECT * FROM incidents WHERE due_at <= ? ORDER BY due_at, id LIMIT 200',
     ),

@@ -1,4 +1,4 @@
-/** Incidents: the firings of one trigger for one key, from the first until it is handled; and Home. */
+/** Incidents: the firings of one trigger for one key, from the first until it is handled; maintenance windows; and Home. */
 import type { IncidentAction, IncidentWho } from '../incidents/steps.ts'
 import { narrowedQuery } from './events.ts'
 import type { OperationInput } from './input.ts'
@@ -176,4 +176,55 @@ export const incidents = [
     'request-incident-note.json',
     'Write a note on it',
   ),
+]
+
+export const maintenance = [
+  operation({
+    id: 'listMaintenance',
+    route: 'GET /api/maintenance',
+    scope: 'read',
+    role: 'reader',
+    query: {
+      state: {
+        type: 'string',
+        enum: ['planned', 'active', 'over', 'all'],
+        description: 'Absent: planned and active; all: those that are over, too.',
+      },
+    },
+    answer: 'maintenance-windows.json',
+    summary: 'List maintenance windows',
+    run: (engine, { query }) => engine.listMaintenance(query.state),
+  }),
+  operation({
+    id: 'createMaintenance',
+    route: 'POST /api/maintenance',
+    scope: 'respond',
+    role: 'writer',
+    body: 'request-maintenance-create.json',
+    answer: 'maintenance-window.json',
+    status: 201,
+    summary: 'Plan maintenance: what fires of it is held back until it ends',
+    run: (engine, { body, ...who }) => engine.createMaintenance(body, whoOf(who, body.by)),
+  }),
+  operation({
+    id: 'setMaintenanceEnd',
+    route: 'POST /api/maintenance/{window}/until',
+    scope: 'respond',
+    role: 'writer',
+    body: 'request-maintenance-until.json',
+    answer: 'maintenance-window.json',
+    summary: 'Say when it ends: later, or sooner',
+    run: (engine, { params, body, ...who }) =>
+      engine.setMaintenanceEnd(params.window, body.until, whoOf(who, body.by)),
+  }),
+  operation({
+    id: 'endMaintenance',
+    route: 'POST /api/maintenance/{window}/end',
+    scope: 'respond',
+    role: 'writer',
+    body: 'request-maintenance-end.json',
+    answer: 'maintenance-window.json',
+    summary: 'End it now, and deliver what it held back and is not over',
+    run: (engine, { params, body, ...who }) => engine.endMaintenance(params.window, whoOf(who, body.by)),
+  }),
 ]

@@ -11,7 +11,7 @@ import { catalog } from './catalog.ts'
 import { changes, proposals } from './changes.ts'
 import { entities } from './entities.ts'
 import { events, instance } from './events.ts'
-import { incidents } from './incidents.ts'
+import { incidents, maintenance } from './incidents.ts'
 import type { OperationInput } from './input.ts'
 import { credentials, keys, logins, oauthSessions } from './keys.ts'
 import { mcpServers } from './mcp-servers.ts'
@@ -34,6 +34,7 @@ export const nouns = {
     sources,
     triggers,
     incidents,
+    maintenance,
     firings,
     deliveries,
     runs,

@@ -28,13 +28,14 @@ import type { SvcError } from '../errors.ts'
 import type { GraphCalls } from '../graph/graph.ts'
 import type { ReplayReads } from '../graph/replay.ts'
 import type { IncidentWrites } from '../incidents/incidents.ts'
+import type { MaintenanceReads, MaintenanceWrites } from '../incidents/maintenance.ts'
 import type { IncidentReads } from '../incidents/reads.ts'
+import type { Tally } from '../log/figures.ts'
 import type { PreparedCall } from '../log/pipeline.ts'
 import type { AppendedBatch } from '../log/store/append.ts'
 import type { Checkpointer } from '../log/store/checkpoints.ts'
 import type { Retention, StorageTurn } from '../log/store/maintenance.ts'
 import type { WriterState } from '../log/store/writer-state.ts'
-import type { Tally } from '../log/tallies.ts'
 import type { Reads } from '../log/timeline/reads.ts'
 import type { OperationInput } from '../operations/input.ts'
 import type { FetchCalls } from '../outbox/fetching.ts'
@@ -67,6 +68,8 @@ export interface EngineCalls
     EvidenceCalls,
     IncidentReads,
     IncidentWrites,
+    MaintenanceReads,
+    MaintenanceWrites,
     OutboxWrites,
     FetchCalls,
     McpToolCalls,

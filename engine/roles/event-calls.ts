@@ -8,6 +8,7 @@ import { modelUsageOf } from '../agents/models/usage.ts'
 import { createRunReads } from '../agents/runs/run-reads.ts'
 import type { Clock } from '../clock.ts'
 import { createReplayReads } from '../graph/replay.ts'
+import { createMaintenanceReads } from '../incidents/maintenance.ts'
 import { createIncidentReads } from '../incidents/reads.ts'
 import type { Figures } from '../log/figures.ts'
 import { atOnce, inTurns, type Snapshot, type Steps } from '../log/steps.ts'
@@ -43,6 +44,7 @@ export function eventCalls(
     ...reads,
     ...evidence,
     ...createIncidentReads(ctx, clock, view),
+    ...createMaintenanceReads(ctx, clock, view),
     ...createRunReads(ctx, clock, view),
     ...agentTestReads(ctx.db, view),
     ...createReplayReads(ctx, clock, inSteps),

@@ -12,11 +12,11 @@ import type { TracingEnvironment } from '../agents/telemetry/tracing-settings.ts
 import type { IngestCall, IngestPost, Progress, TailFilter, TailMessage, Tell } from '../calls.ts'
 import type { BootCatalog } from '../declared/catalog/catalog.ts'
 import { type ErrorCode, type ErrorExtra, StartError, SvcError } from '../errors.ts'
+import type { Tally } from '../log/figures.ts'
 import { joined, sizeOf } from '../log/ingest/otlp-protobuf.ts'
 import type { PreparedBody } from '../log/ingest/prepare.ts'
 import { survivableDiskFault } from '../log/store/handle.ts'
 import type { Retention, StorageTurn } from '../log/store/maintenance.ts'
-import type { Tally } from '../log/tallies.ts'
 import type { SlackEnvironment } from '../outbox/slack-api.ts'
 import type { SourceSpec } from '../sources/live.ts'
 

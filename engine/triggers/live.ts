@@ -8,9 +8,9 @@ import type { Condition } from '../../schemas/types.ts'
 import { isSchedule, sentenceOf } from '../../schemas/words.ts'
 import type { Clock } from '../clock.ts'
 import type { FiringIncidents } from '../incidents/present.ts'
+import type { Tallies } from '../log/figures.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
 import type { Stamp } from '../log/store/writer-state.ts'
-import type { Tallies } from '../log/tallies.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { latestSlot, nextSlot } from '../model/slots.ts'
 import { createEvaluator, holdOf } from './core/index.ts'
@@ -68,17 +68,25 @@ export class LiveTriggers {
       sourceName: (id) => ctx.names.get(id)?.name ?? '',
       listensSince: parts.clock.now(),
     })
+    const recipients = new Recipients(
+      store.db,
+      this.wirings,
+      parts.wake,
+      (firing, run) => parts.incidents.woke(firing, run),
+      () => this.nudge(),
+    )
+    parts.incidents.deliverBy((firing) => {
+      // Not all is read again: who ends a snooze may be in a transaction that is undone.
+      if (this.isStale) this.wirings.reload()
+      this.isNudged = false
+      recipients.deliver(firing.trigger_name, firing)
+      this.isNudged = false
+    })
     this.writer = new FiringWriter({
       db: store.db,
       queries: this.queries,
       wirings: this.wirings,
-      recipients: new Recipients(
-        store.db,
-        this.wirings,
-        parts.wake,
-        (firing, run) => parts.incidents.woke(firing, run),
-        () => this.nudge(),
-      ),
+      recipients,
       incidents: parts.incidents,
       labels: ctx.dictionary,
       closeInstant: (at) => stamp.close(at),

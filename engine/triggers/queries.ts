@@ -61,7 +61,7 @@ export interface FiringRow {
   incident_id: number | null
   severity: 'critical' | 'warning' | 'info' | null
   /** Why its deliveries were held back; null: they were not. */
-  suppressed_by: 'snooze' | null
+  suppressed_by: 'snooze' | 'maintenance' | null
   snapshot: string
   state: 'tripped' | 'gathering' | 'held' | 'fired' | 'dropped'
 }

@@ -23,10 +23,10 @@ const ofSnooze = (wasTaken: boolean, until: number | null) => ({
   assign: { ...assigned('snoozed'), context: { until, was_taken: wasTaken } },
   snooze: snoozed(wasTaken, 9_000),
   unsnooze: wasTaken
-    ? { to: 'acknowledged', context: free, effects: says('note_unsnoozed') }
-    : opens('note_unsnoozed', 'note_given_back'),
+    ? { to: 'acknowledged', context: free, effects: says('tell_held_back', 'note_unsnoozed') }
+    : opens('tell_held_back', 'note_unsnoozed', 'note_given_back'),
   handle: handled,
-  reopen: opens('note_unsnoozed', 'note_given_back'),
+  reopen: opens('tell_held_back', 'note_unsnoozed', 'note_given_back'),
 })
 /** The instant of lifecycles.test.ts. */
 const DUE = 1000
@@ -78,9 +78,9 @@ export const incident: Situation[] = [
         brings: { at: DUE - 1 },
         effects: says('note_fired'),
       },
-      wake: { ...opens('note_unsnoozed', 'note_given_back'), brings: { at: DUE } },
+      wake: { ...opens('tell_held_back', 'note_unsnoozed', 'note_given_back'), brings: { at: DUE } },
       set_severity: {
-        ...opens('note_severity', 'note_unsnoozed', 'note_given_back'),
+        ...opens('note_severity', 'tell_held_back', 'note_unsnoozed', 'note_given_back'),
         brings: { rises: true },
       },
     },
@@ -91,7 +91,7 @@ export const incident: Situation[] = [
     takes: {
       ...ofSnooze(true, DUE),
       fire: { ...opens('note_fired', 'note_unsnoozed', 'note_given_back'), brings: { at: DUE } },
-      wake: { ...opens('note_unsnoozed', 'note_given_back'), brings: { at: DUE + 1 } },
+      wake: { ...opens('tell_held_back', 'note_unsnoozed', 'note_given_back'), brings: { at: DUE + 1 } },
       set_severity: {
         to: 'snoozed',
         context: { until: DUE, was_taken: true },
@@ -110,7 +110,7 @@ export const incident: Situation[] = [
         brings: { at: 9_999, rises: true },
       },
       set_severity: {
-        ...opens('note_severity', 'note_unsnoozed', 'note_given_back'),
+        ...opens('note_severity', 'tell_held_back', 'note_unsnoozed', 'note_given_back'),
         brings: { rises: true },
       },
     },

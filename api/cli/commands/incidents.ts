@@ -102,7 +102,8 @@ function entityWords({ entity, key }: Incident): string {
 /** "acknowledged by mara", "handled by svc (quiet)". */
 function stateWords({ state, acknowledged, snoozed, handled, assignee }: Omit<Incident, 'firings'>): string {
   if (handled) return `handled by ${handled.by}${handled.how === 'person' ? '' : ` (${handled.how})`}`
-  if (snoozed) return `snoozed by ${snoozed.by} until ${snoozed.until ?? 'it changes'}`
+  if (snoozed)
+    return `snoozed by ${snoozed.by} until ${snoozed.until ?? 'it changes'}${snoozed.maintenance ? ' for maintenance' : ''}`
   if (acknowledged) return `acknowledged by ${acknowledged.by}`
   return assignee === null ? state : `${state}, ${assignee} has it`
 }

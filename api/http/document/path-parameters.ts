@@ -43,6 +43,7 @@ export const pathParameters: Readonly<Record<string, PathParameter>> = {
     description: 'Incident.',
     example: 'inc_128',
   },
+  'maintenance/window': { description: 'Maintenance window.', example: 'mnt_3', pattern: '^mnt_' },
   'firings/id': FIRING,
   'dispatches/id': FIRING,
   'deliveries/id': {

@@ -1,4 +1,4 @@
-/** Incidents: those to be worked, those handled, and all firings; the address holds tab and filters. */
+/** Incidents: those to be worked, those handled, all firings, and maintenance; the address holds tab and filters. */
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { Search } from 'lucide-react'
@@ -24,13 +24,24 @@ import { usePages } from '../../parts/use-pages.ts'
 import { useSelection } from '../../parts/use-selection.ts'
 import { WordSelect } from '../../parts/word-select.tsx'
 import { Firings } from '../firings/firings.tsx'
+import { InMaintenance } from './in-maintenance.tsx'
 
+const MaintenanceTab = lazyFrom(() => import('../maintenance/maintenance-tab.tsx'))('MaintenanceTab')
 const SelectionBar = lazyFrom(() => import('../../parts/selection-bar.tsx'))('SelectionBar')
 
 const TABS = [
   { value: 'open', label: 'Open', content: <Listed isHandled={false} /> },
   { value: 'handled', label: 'Handled', content: <Listed isHandled /> },
   { value: 'firings', label: 'All firings', content: <Firings /> },
+  {
+    value: 'maintenance',
+    label: 'Maintenance',
+    content: (
+      <Suspense fallback={<LoadingRows />}>
+        <MaintenanceTab />
+      </Suspense>
+    ),
+  },
 ]
 const STATES = [
   ...(['open', 'acknowledged', 'snoozed'] as const).map((value) => ({ value, label: value })),
@@ -53,7 +64,9 @@ export default function IncidentsPage() {
     <>
       <PageHead title="Incidents" />
       <PageTabs tabs={TABS} />
-      {tab !== 'firings' && <KeysHelp keys={tab === 'handled' ? HANDLED_KEYS : SELECTION_KEYS} />}
+      {tab !== 'firings' && tab !== 'maintenance' && (
+        <KeysHelp keys={tab === 'handled' ? HANDLED_KEYS : SELECTION_KEYS} />
+      )}
     </>
   )
 }
@@ -76,6 +89,7 @@ function Listed({ isHandled }: { isHandled: boolean }) {
   const counts = list.pages?.[0]?.counts
   return (
     <Stack gap="sm" maw={1400}>
+      {!isHandled && <InMaintenance />}
       <Group gap="sm" align="flex-end">
         <Words value={q} onChange={(value) => set('q', value)} />
         {!isHandled && (

@@ -30,7 +30,7 @@ export function Rail(props: Props) {
   return (
     <aside className="rail" aria-label="About this incident">
       <Status {...props} />
-      <Notified deliveries={props.incident.deliveries} />
+      <Notified {...props.incident} />
       <InSlack posts={props.incident.slack} />
       <Activity {...props} />
       <HappenedBefore {...props} />
@@ -164,7 +164,7 @@ const TONES: Record<Delivery['status'], React.ReactNode> = {
 }
 
 /** The newest to each recipient. */
-function Notified({ deliveries }: { deliveries: readonly Delivery[] }) {
+function Notified({ deliveries, snoozed }: Pick<IncidentDetail, 'deliveries' | 'snoozed'>) {
   const now = useNow()
   const newest = new Map<string, Delivery>()
   for (const one of deliveries) {
@@ -177,7 +177,7 @@ function Notified({ deliveries }: { deliveries: readonly Delivery[] }) {
       {newest.size === 0 && (
         <div className="rail-row">
           {'–'}
-          <span>No subscribers</span>
+          <span>{snoozed ? 'Held back' : 'No subscribers'}</span>
         </div>
       )}
       {[...newest.values()].map((one) => (

@@ -1,8 +1,8 @@
 /** What models were used for: recorded as it is known, added up when asked; what they cost, and how much they may write. */
 import type { ModelSpend, ModelUsageResult } from '../../../schemas/types.ts'
 import { cautiousTokens } from '../../log/brief/words.ts'
+import type { Tallies } from '../../log/figures.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
-import type { Tallies } from '../../log/tallies.ts'
 import { DAY_MS, dollars, dollarsSql } from '../../model/units.ts'
 import shipped from './prices.json'
 import type { ModelRequest, Models, ProviderKind, Usage } from './types.ts'

@@ -4,10 +4,12 @@
  * A flat plan is what the kernel does with the items of a source: a plan of plain fields at the top of an item. A source
  * that asks for more (nested fields, patterns, numbers, keys) has none, and is read item by item.
  */
+
 import type { Label } from '../../../schemas/types.ts'
 import type { IngestCall } from '../../calls.ts'
 import { fail, SvcError } from '../../errors.ts'
 import type { FlatMapping, Item, MappedEvent, MappingConnector } from '../../sources/connectors/connector.ts'
+import type { Told } from '../figures.ts'
 import { headsOf, Projection } from './json-project.ts'
 import { compileLabels } from './label.ts'
 import { type KnownLabels, type PackedEvents, Packer, type PreparedEvent } from './packed.ts'
@@ -271,12 +273,6 @@ export interface PreparedBody {
   tooLong: Told
   /** Events that something else reads better, and what reads the first. */
   reader: Told
-}
-
-/** How many there are of what is to be told, and what the first of them says. */
-export interface Told {
-  count: number
-  sample: string
 }
 
 /** Nothing yet. */

@@ -11,11 +11,13 @@ async function open() {
   await door.call('POST', '/api/triggers', trigger)
   for (const service of ['checkout', 'search']) await door.call('POST', url, { service })
   const base = await door.app.listen({ port: 0, host: '127.0.0.1' })
-  const ran = async (...words: string[]) => {
-    const { code, out, err } = await svc(['incidents', ...words, '--svcd', base])
-    return { code, out: out.trim(), err: err.trim() }
-  }
-  return { door, ran }
+  const runs =
+    (noun: string) =>
+    async (...words: string[]) => {
+      const { code, out, err } = await svc([noun, ...words, '--svcd', base])
+      return { code, out: out.trim(), err: err.trim() }
+    }
+  return { door, url, ran: runs('incidents'), maintenance: runs('maintenance') }
 }
 
 it('lists what is not handled, shows one, and says how a list goes on', async () => {
@@ -42,4 +44,33 @@ it('acts on one as the name that is given; who comes second is told who was firs
   expect((await ran('snooze', '1', '--until', 'soon')).err).toContain('until')
   expect((await ran('handle', '1', '--by', 'mara')).out).toBe('inc_1: handled by mara')
   expect((await ran('reopen', '1', '--by', 'mara')).out).toBe('inc_1: open')
+})
+
+it('plans maintenance, which holds back what fires of it, moves its end and ends it', async () => {
+  const { door, url, ran, maintenance } = await open()
+  expect((await maintenance()).out).toBe('no maintenance is planned')
+  for (const [words, said] of [
+    [['--entity', 'service=billing', '--for', '1h'], '--reason must say what the work is'],
+    [
+      ['--reason', 'Upgrade', '--entity', 'service=billing'],
+      'either --until or --for must say how long it lasts',
+    ],
+  ] as const)
+    expect(await maintenance('add', ...words)).toMatchObject({ code: 64, err: expect.stringContaining(said) })
+  const typo = await maintenance('add', '--reason', 'Upgrade', '--trigger', 'tt', '--for', '1h')
+  expect(typo).toMatchObject({ code: 1, err: expect.stringContaining('triggers[0]: no trigger is named tt') })
+  const of = ['--entity', 'service=billing', '--entity', 'service=orders', '--trigger', 't']
+  const added = await maintenance('add', '--reason', 'Upgrade', ...of, '--for', '1h', '--by', 'mara')
+  expect(added.out).toMatch(
+    /^mnt_1 active until \S+: Upgrade \(service=billing, service=orders, trigger t\)$/,
+  )
+  await door.call('POST', url, { service: 'orders' })
+  expect((await ran('show', '3')).out).toMatch(/warning, snoozed by mara until \S+ for maintenance$/m)
+  const later = new Date(Date.now() + 7_200_000).toISOString()
+  expect((await maintenance('until', 'mnt_1', later)).out).toContain(`active until ${later}`)
+  expect((await maintenance('list')).out).toMatch(/^mnt_1 +active .* 1 +service=billing/m)
+  expect((await maintenance('end', 'mnt_1')).out).toContain('mnt_1 over since')
+  expect((await ran('show', '3')).out).toContain('warning, open')
+  expect((await maintenance('list', '--state', 'over')).out).toContain('mnt_1')
+  expect((await maintenance('end', '1')).err).toContain('maintenance window mnt_1 is over since')
 })

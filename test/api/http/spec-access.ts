@@ -60,6 +60,10 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   'POST /api/incidents/:incident/reopen': 'respond',
   'POST /api/incidents/:incident/severity': 'respond',
   'POST /api/incidents/:incident/notes': 'respond',
+  // Whoever acts on incidents plans the work that would open them.
+  'POST /api/maintenance': 'respond',
+  'POST /api/maintenance/:window/until': 'respond',
+  'POST /api/maintenance/:window/end': 'respond',
   // Projects, takeover: "person only". Authentication 10: a person approves a login.
   'POST /api/projects/:id/takeover': 'person',
   'POST /api/logins': 'person',

@@ -1,6 +1,6 @@
 /** Counters of /metrics. */
 import { expect, it } from 'vitest'
-import { Tallies } from '../../../engine/log/tallies.ts'
+import { Tallies } from '../../../engine/log/figures.ts'
 
 it('F: what models cost is counted without the noise of binary fractions', () => {
   const tallies = new Tallies()

@@ -101,6 +101,7 @@ export const READS: Record<string, (made: Made) => Said> = {
   getHome: () => ({}),
   listIncidents: () => ({ query: { limit: 10 } }),
   getIncident: () => ({ params: { incident: 'inc_1' } }),
+  listMaintenance: () => ({}),
   listFirings: () => ({ query: { limit: 10 } }),
   getFiring: ({ firing }) => ({ params: { id: firing } }),
   getFiringEvidence: ({ firing }) => ({ params: { id: firing } }),

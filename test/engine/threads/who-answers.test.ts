@@ -205,6 +205,12 @@ const WRITES: Record<string, () => Promise<Said> | Said> = {
   handleIncident: () => ofIncident({ version: 6 }),
   reopenIncident: () => ofIncident({ version: 7 }),
   actOnIncidents: () => ({ body: { ids: ['inc_1'], action: 'handle' } }),
+  createMaintenance: () => ({ body: { reason: 'Upgrade', entities: ['service=shop'], for: '1h' } }),
+  setMaintenanceEnd: () => ({
+    params: { window: 'mnt_1' },
+    body: { until: '2026-11-20T15:00:00Z' },
+  }),
+  endMaintenance: () => ({ params: { window: 'mnt_1' }, body: {} }),
   createSource: () => ({ body: { name: 'app', connector: 'webhook' } }),
   updateSource: () =>
     named('app', {

@@ -1,4 +1,4 @@
--- Version 42: all migrations, for a new file. Written by npm run generate.
+-- Version 43: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,
@@ -724,7 +724,7 @@ CREATE TABLE incidents (
   snapshot TEXT NOT NULL CHECK (json_valid(snapshot)),
   state TEXT GENERATED ALWAYS AS (json_extract(snapshot, '$.value')) STORED,
   version INTEGER NOT NULL DEFAULT 1
-, titled_by INTEGER);
+, titled_by INTEGER, maintenance_id INTEGER);
 CREATE UNIQUE INDEX incidents_active ON incidents (trigger_id, key) WHERE state <> 'handled';
 CREATE INDEX incidents_key ON incidents (trigger_id, key, id);
 CREATE INDEX incidents_listed ON incidents (rank DESC, last_fired_at DESC, id DESC) WHERE state <> 'handled';
@@ -906,5 +906,21 @@ CREATE TABLE active_alerts (
   over_at INTEGER,
   PRIMARY KEY (trigger_id, key, alert)
 ) WITHOUT ROWID;
+CREATE TABLE maintenance_windows (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  reason TEXT NOT NULL,
+  entities TEXT NOT NULL CHECK (json_valid(entities)), -- JSON list of label=value; []: of any
+  triggers TEXT NOT NULL CHECK (json_valid(triggers)), -- JSON list of ids of triggers; []: of any
+  project TEXT,                                        -- null: of any
+  from_at INTEGER NOT NULL,
+  until_at INTEGER NOT NULL,
+  ended_at INTEGER,                                    -- when a person ended it before its time
+  by_name TEXT NOT NULL,
+  via TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  held INTEGER NOT NULL DEFAULT 0                      -- firings that it held back
+);
+CREATE INDEX maintenance_windows_until ON maintenance_windows (until_at);
+CREATE INDEX incidents_maintenance ON incidents (maintenance_id) WHERE maintenance_id IS NOT NULL;
 INSERT INTO "labels_keyed" VALUES (0);
 INSERT INTO "commits" VALUES (0);

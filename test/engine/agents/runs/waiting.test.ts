@@ -11,7 +11,7 @@ import {
   waitingSql,
 } from '../../../../engine/agents/runs/queries.ts'
 import type { RunsParts } from '../../../../engine/agents/runs/types.ts'
-import { Tallies } from '../../../../engine/log/tallies.ts'
+import { Tallies } from '../../../../engine/log/figures.ts'
 import type { AgentSpec } from '../../../../schemas/types.ts'
 import { openTestStore, T0 } from '../../open-test-store.ts'
 

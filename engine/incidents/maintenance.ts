@@ -1,0 +1,315 @@
+/**
+ * Maintenance windows: planned work, of which nobody is to be told. What fires while one lasts opens its incident snoozed
+ * until the end of the window, and what is still not over then is told (`present.ts`). A window has no lifecycle of its own:
+ * it is planned, active or over by the clock.
+ */
+import type { MaintenanceCreate, MaintenanceWindow, MaintenanceWindows } from '../../schemas/types.ts'
+import type { Clock } from '../clock.ts'
+import { fail } from '../errors.ts'
+import type { Snapshot } from '../log/steps.ts'
+import type { Database, StoreHandle } from '../log/store/handle.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
+import { presentRow } from '../log/timeline/present.ts'
+import { DAY_MS, iso, isoOrNull, parseDuration } from '../model/units.ts'
+import { type FiringRow, firstEvents } from '../triggers/queries.ts'
+import { advanceIncident, type EventsAtHand, type IncidentRow, type IncidentWho } from './steps.ts'
+
+/** Longest window, ms, and how far ahead it may begin. */
+const LONGEST_MS = 366 * DAY_MS
+/** Windows that are over, of a list. */
+const OVER_MAX = 100
+/** Events of a firing whose labels are looked at, the newest. */
+const LOOKED_AT = 20
+/** Characters of label=value. */
+const LABEL = /^[^=\s]{1,64}=.{1,1000}$/
+
+interface WindowRow {
+  id: number
+  reason: string
+  /** JSON list of label=value; []: of any. */
+  entities: string
+  /** JSON list of ids of triggers; []: of any. */
+  triggers: string
+  project: string | null
+  from_at: number
+  until_at: number
+  ended_at: number | null
+  by_name: string
+  via: IncidentWho['via']
+  created_at: number
+  held: number
+}
+
+type WindowQueries = ReturnType<typeof prepare>
+const prepared = new WeakMap<Database, WindowQueries>()
+
+function windowQueries(db: Database): WindowQueries {
+  const known = prepared.get(db) ?? prepare(db)
+  prepared.set(db, known)
+  return known
+}
+
+function prepare(db: Database) {
+  return {
+    /** Those that last at an instant, the one that ends last before the others. */
+    active: db.prepare<{ at: number }, WindowRow>(
+      `SELECT * FROM maintenance_windows WHERE until_at > @at AND from_at <= @at AND ended_at IS NULL
+       ORDER BY until_at DESC, id`,
+    ),
+    byId: db.prepare<[number], WindowRow>('SELECT * FROM maintenance_windows WHERE id = ?'),
+    notOver: db.prepare<{ at: number }, WindowRow>(
+      'SELECT * FROM maintenance_windows WHERE until_at > @at AND ended_at IS NULL ORDER BY from_at, id',
+    ),
+    over: db.prepare<{ at: number }, WindowRow>(
+      `SELECT * FROM maintenance_windows WHERE until_at <= @at OR ended_at IS NOT NULL
+       ORDER BY coalesce(ended_at, until_at) DESC, id DESC LIMIT ${OVER_MAX}`,
+    ),
+    insert: db.prepare<Omit<WindowRow, 'id' | 'ended_at' | 'held'>>(
+      `INSERT INTO maintenance_windows (reason, entities, triggers, project, from_at, until_at, by_name, via, created_at)
+       VALUES (@reason, @entities, @triggers, @project, @from_at, @until_at, @by_name, @via, @created_at)`,
+    ),
+    setUntil: db.prepare<[number, number]>('UPDATE maintenance_windows SET until_at = ? WHERE id = ?'),
+    setEnded: db.prepare<[number, number]>('UPDATE maintenance_windows SET ended_at = ? WHERE id = ?'),
+    count: db.prepare<[number]>('UPDATE maintenance_windows SET held = held + 1 WHERE id = ?'),
+    incidents: db.prepare<[number], IncidentRow>(
+      "SELECT * FROM incidents WHERE maintenance_id = ? AND state = 'snoozed' ORDER BY id",
+    ),
+    isUsed: db.prepare<[string, string]>(
+      "SELECT 1 FROM project_uses WHERE project = ? AND kind = 'trigger' AND name = ?",
+    ),
+    trigger: db
+      .prepare<[string], number>("SELECT id FROM triggers WHERE name = ? AND state <> 'deleted'")
+      .pluck(),
+    triggerName: db.prepare<[number], string>('SELECT name FROM triggers WHERE id = ?').pluck(),
+    project: db
+      .prepare<[string, string], string>(
+        "SELECT id FROM projects WHERE (id = ? OR name = ?) AND state <> 'deleted'",
+      )
+      .pluck(),
+  }
+}
+
+/** A window as a firing is held back by it. */
+export interface Covering {
+  id: number
+  reason: string
+  /** Epoch ms. */
+  until: number
+  who: IncidentWho
+}
+
+/**
+ * The maintenance window that a firing comes in, and counts for it.
+ * @param row told at its `fired_at`
+ * @returns the one that lasts longest; null: none
+ */
+export function holdInMaintenance(db: Database, ctx: EventsAtHand, row: FiringRow): Covering | null {
+  const queries = windowQueries(db)
+  const windows = queries.active.all({ at: row.fired_at! })
+  if (windows.length === 0) return null
+  let labels: ReadonlySet<string> | null = null
+  const isOf = (entities: readonly string[]): boolean => {
+    if (row.label !== null && entities.includes(`${row.label}=${row.value_text}`)) return true
+    labels ??= labelsOf(db, ctx, row)
+    return entities.some((entity) => labels!.has(entity))
+  }
+  const found = windows.find(({ entities, triggers, project }) => {
+    const ofTriggers = JSON.parse(triggers) as number[]
+    const ofEntities = JSON.parse(entities) as string[]
+    if (ofTriggers.length > 0 && !ofTriggers.includes(row.trigger_id)) return false
+    if (project !== null && project !== row.project && !queries.isUsed.get(project, row.trigger_name))
+      return false
+    return ofEntities.length === 0 || isOf(ofEntities)
+  })
+  if (!found) return null
+  queries.count.run(found.id)
+  const { id, reason, until_at: until, by_name: by, via } = found
+  return { id, reason, until, who: { by, via } }
+}
+
+/** Labels of the newest events of a firing, as label=value. */
+function labelsOf(db: Database, ctx: EventsAtHand, row: FiringRow): ReadonlySet<string> {
+  ctx.settle()
+  const ids = firstEvents(db, row.id, LOOKED_AT)
+  return new Set(
+    ctx.rows.read(ids, false).flatMap((stored) => {
+      const { labels } = presentRow(stored, ctx.dictionary, ctx.names, stored.ts)
+      return Object.entries(labels).map(([name, value]) => `${name}=${value}`)
+    }),
+  )
+}
+
+export interface MaintenanceReads {
+  /** @param state absent: those that are planned or active; `all`: those that are over, too, the newest 100 of them */
+  listMaintenance(state?: MaintenanceWindow['state'] | 'all'): Promise<MaintenanceWindows>
+}
+
+export interface MaintenanceWrites {
+  /** @throws SvcError invalid; not_found for a trigger or a project that there is not */
+  createMaintenance(body: MaintenanceCreate, who: IncidentWho): Promise<MaintenanceWindow>
+  /** It ends then; what it holds back waits until then. @throws SvcError not_found; invalid; wrong_state where it is over */
+  setMaintenanceEnd(id: string, until: string, who: IncidentWho): Promise<MaintenanceWindow>
+  /** It ends now, and what it held back is told. @throws SvcError not_found; wrong_state where it is over */
+  endMaintenance(id: string, who: IncidentWho): Promise<MaintenanceWindow>
+}
+
+export const createMaintenanceReads = (
+  { db }: Pick<ReadContext, 'db'>,
+  clock: Clock,
+  view: Snapshot,
+): MaintenanceReads => ({
+  listMaintenance: (state) =>
+    view(() => {
+      const at = clock.now()
+      const { notOver, over } = windowQueries(db)
+      const rows = [
+        ...(state === 'over' ? [] : notOver.all({ at })),
+        ...(state === 'over' || state === 'all' ? over.all({ at }) : []),
+      ].map((row) => present(db, row, at))
+      const is = state === 'planned' || state === 'active' ? state : null
+      return { windows: is === null ? rows : rows.filter((row) => row.state === is) }
+    }),
+})
+
+export function maintenanceWrites(parts: {
+  store: StoreHandle
+  clock: Clock
+  incidents: { tell(incident: number): void; tellHeldBack(row: IncidentRow): void }
+}): MaintenanceWrites {
+  const { store, clock, incidents } = parts
+  const { db } = store
+  const queries = windowQueries(db)
+
+  /** One that is not over. @throws SvcError not_found; wrong_state */
+  function require(id: string, at: number): WindowRow {
+    const number = /^(?:mnt_)?([1-9][0-9]{0,14})$/.exec(id)?.[1]
+    const row = number === undefined ? undefined : queries.byId.get(Number(number))
+    if (!row) return fail('not_found', `no maintenance window has the id ${id}`)
+    if (stateOf(row, at) === 'over')
+      fail('wrong_state', `maintenance window ${idOf(row)} is over since ${iso(endOf(row))}`)
+    return row
+  }
+
+  return {
+    createMaintenance: async (body, who) =>
+      store.tx(() => {
+        const at = clock.now()
+        const [from, until] = checkTimes(body, at)
+        const { lastInsertRowid } = queries.insert.run({
+          reason: body.reason.trim(),
+          ...scopeOf(queries, body),
+          from_at: from,
+          until_at: until,
+          by_name: who.by,
+          via: who.via,
+          created_at: at,
+        })
+        return present(db, queries.byId.get(Number(lastInsertRowid))!, at)
+      }),
+
+    setMaintenanceEnd: async (id, until, who) =>
+      store.tx(() => {
+        const at = clock.now()
+        const row = require(id, at)
+        const [, ms] = checkTimes({ from: iso(row.from_at), until }, at)
+        queries.setUntil.run(ms, row.id)
+        for (const incident of queries.incidents.all(row.id)) {
+          const event = { type: 'snooze', until: ms, maintenance: row.id }
+          const said = { action: 'snoozed', detail: { until: ms, text: row.reason } } as const
+          advanceIncident(db, incident, event, { who, at }, said)
+          incidents.tell(incident.id)
+        }
+        return present(db, queries.byId.get(row.id)!, at)
+      }),
+
+    endMaintenance: async (id, who) =>
+      store.tx(() => {
+        const at = clock.now()
+        const row = require(id, at)
+        queries.setEnded.run(at, row.id)
+        const { tellHeldBack } = incidents
+        for (const incident of queries.incidents.all(row.id)) {
+          advanceIncident(
+            db,
+            incident,
+            { type: 'unsnooze' },
+            { who, at, tellHeldBack },
+            { action: 'unsnoozed' },
+          )
+          incidents.tell(incident.id)
+        }
+        return present(db, queries.byId.get(row.id)!, at)
+      }),
+  }
+}
+
+/** @returns from and until, epoch ms @throws SvcError invalid */
+function checkTimes(body: Pick<MaintenanceCreate, 'from' | 'until' | 'for'>, at: number): [number, number] {
+  const { from, until, for: lasts } = body
+  const begins = from ? Date.parse(from) : at
+  if ((until === undefined) === (lasts === undefined))
+    fail('invalid', 'until or for must say when it ends, and not both', { field: 'until' })
+  const ends = lasts === undefined ? Date.parse(until!) : begins + parseDuration(lasts, 'for')
+  if (!(ends > at)) fail('invalid', 'until must be in the future', { field: 'until' })
+  if (!(ends > begins)) fail('invalid', 'until must be later than from', { field: 'until' })
+  if (ends - begins > LONGEST_MS)
+    fail('invalid', 'until must be within a year of the beginning', { field: 'until' })
+  if (begins - at > LONGEST_MS) fail('invalid', 'from must be within a year', { field: 'from' })
+  return [begins, ends]
+}
+
+/** Of what it is, as it is stored. @throws SvcError invalid where it is of nothing; not_found */
+function scopeOf(
+  queries: WindowQueries,
+  { entities = [], triggers = [], project }: MaintenanceCreate,
+): Pick<WindowRow, 'entities' | 'triggers' | 'project'> {
+  if (entities.length === 0 && triggers.length === 0 && !project)
+    fail('invalid', 'entities, triggers or project must say what the maintenance is of', {
+      field: 'entities',
+    })
+  for (const [at, entity] of entities.entries())
+    if (!LABEL.test(entity))
+      fail('invalid', `entities[${at}] must be label=value, such as service=checkout`, {
+        field: `entities[${at}]`,
+      })
+  const ids = triggers.map(
+    (name, at) =>
+      queries.trigger.get(name) ??
+      fail('not_found', `triggers[${at}]: no trigger is named ${name}`, { field: `triggers[${at}]` }),
+  )
+  const of = project
+    ? (queries.project.get(project, project) ??
+      fail('not_found', `project: no project has the id or name ${project}`, { field: 'project' }))
+    : null
+  return {
+    entities: JSON.stringify([...new Set(entities)]),
+    triggers: JSON.stringify([...new Set(ids)]),
+    project: of,
+  }
+}
+
+const idOf = ({ id }: Pick<WindowRow, 'id'>): string => `mnt_${id}`
+const endOf = ({ ended_at, until_at }: WindowRow): number => ended_at ?? until_at
+
+function stateOf(row: WindowRow, at: number): MaintenanceWindow['state'] {
+  if (endOf(row) <= at) return 'over'
+  return row.from_at > at ? 'planned' : 'active'
+}
+
+function present(db: Database, row: WindowRow, at: number): MaintenanceWindow {
+  const queries = windowQueries(db)
+  return {
+    id: idOf(row),
+    state: stateOf(row, at),
+    reason: row.reason,
+    entities: JSON.parse(row.entities) as string[],
+    triggers: (JSON.parse(row.triggers) as number[]).flatMap((id) => queries.triggerName.get(id) ?? []),
+    project: row.project,
+    from: iso(row.from_at),
+    until: iso(row.until_at),
+    ended_at: isoOrNull(row.ended_at),
+    by: row.by_name,
+    created_at: iso(row.created_at),
+    held: row.held,
+  }
+}
