@@ -70,16 +70,6 @@ export function MaintenanceForm({ onClose }: { onClose: () => void }) {
   const kept = useDraft({ form: 'maintenance', start: NEW })
   const draft = kept.value
   const set = (some: Partial<Draft>) => kept.set((now) => ({ ...now, ...some }))
-  const entities = useChoices('entities', {
-    queryKey: [...keys.entities, KNOWN],
-    queryFn: () => api.entities(KNOWN),
-  })
-  const triggers = useChoices('triggers', { queryKey: dkeys.triggers, queryFn: declared.triggers })
-  const projects = useChoices(
-    'projects',
-    { queryKey: dkeys.projects, queryFn: declared.projects },
-    draft.project !== null,
-  )
   const faults = useShownFaults(faultsOf(draft))
   const plan = useChange(maintenance.create, {
     said: ({ state, reason }) => `${state === 'planned' ? 'Planned' : 'Started'}: ${reason}`,
@@ -113,42 +103,7 @@ export function MaintenanceForm({ onClose }: { onClose: () => void }) {
             data-autofocus
             {...mark('reason')}
           />
-          <TagsInput
-            label="Entities"
-            description="As label=value. Firings of these, or with an event of these, are held back"
-            placeholder={draft.entities.length === 0 ? 'service=checkout' : ''}
-            data={namesOf(entities.data)}
-            limit={50}
-            value={draft.entities}
-            onChange={(entities) => set({ entities: entities.map((one) => one.trim()) })}
-            maxTags={50}
-            acceptValueOnBlur
-            {...mark('entities')}
-            onFocus={entities.field.onFocus}
-            onPointerEnter={entities.field.onPointerEnter}
-          />
-          <MultiSelect
-            label="Triggers"
-            description="Optional. Only firings of these"
-            data={(triggers.data ?? []).map(({ name }) => name)}
-            value={draft.triggers}
-            onChange={(names) => set({ triggers: names })}
-            searchable
-            clearable
-            {...mark('triggers')}
-            {...triggers.field}
-          />
-          <Select
-            label="Project"
-            description="Optional. Only firings of its triggers"
-            data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-            value={draft.project}
-            onChange={(project) => set({ project })}
-            searchable
-            clearable
-            {...mark('project')}
-            {...projects.field}
-          />
+          <Scope draft={draft} set={set} mark={mark} />
           <Times draft={draft} set={set} mark={mark} />
           <Refusal title="Couldn’t plan the maintenance" error={plan.error} />
           <DialogFoot draft={kept} onClose={onClose} word="Plan maintenance" isSending={plan.isPending} />
@@ -158,15 +113,67 @@ export function MaintenanceForm({ onClose }: { onClose: () => void }) {
   )
 }
 
-function Times({
-  draft,
-  set,
-  mark,
-}: {
+interface Fields {
   draft: Draft
   set: (some: Partial<Draft>) => void
   mark: ReturnType<typeof marksOf>
-}) {
+}
+
+/** What the work is of. */
+function Scope({ draft, set, mark }: Fields) {
+  const entities = useChoices('entities', {
+    queryKey: [...keys.entities, KNOWN],
+    queryFn: () => api.entities(KNOWN),
+  })
+  const triggers = useChoices('triggers', { queryKey: dkeys.triggers, queryFn: declared.triggers })
+  const projects = useChoices(
+    'projects',
+    { queryKey: dkeys.projects, queryFn: declared.projects },
+    draft.project !== null,
+  )
+  return (
+    <>
+      <TagsInput
+        label="Entities"
+        description="As label=value. Firings of these, or with an event of these, are held back"
+        placeholder={draft.entities.length === 0 ? 'service=checkout' : ''}
+        data={namesOf(entities.data)}
+        limit={50}
+        value={draft.entities}
+        onChange={(entities) => set({ entities: entities.map((one) => one.trim()) })}
+        maxTags={50}
+        acceptValueOnBlur
+        {...mark('entities')}
+        onFocus={entities.field.onFocus}
+        onPointerEnter={entities.field.onPointerEnter}
+      />
+      <MultiSelect
+        label="Triggers"
+        description="Optional. Only firings of these"
+        data={(triggers.data ?? []).map(({ name }) => name)}
+        value={draft.triggers}
+        onChange={(names) => set({ triggers: names })}
+        searchable
+        clearable
+        {...mark('triggers')}
+        {...triggers.field}
+      />
+      <Select
+        label="Project"
+        description="Optional. Only firings of its triggers"
+        data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+        value={draft.project}
+        onChange={(project) => set({ project })}
+        searchable
+        clearable
+        {...mark('project')}
+        {...projects.field}
+      />
+    </>
+  )
+}
+
+function Times({ draft, set, mark }: Fields) {
   return (
     <>
       <TextInput
