@@ -56,6 +56,11 @@ function prepare(db: Database) {
       `SELECT * FROM maintenance_windows WHERE until_at > @at AND from_at <= @at AND ended_at IS NULL
        ORDER BY until_at DESC, id`,
     ),
+    /** Known at an instant, begun by then, and not over since another. */
+    around: db.prepare<{ at: number; since: number }, WindowRow>(
+      `SELECT * FROM maintenance_windows WHERE until_at > @since AND from_at <= @at AND created_at <= @at
+         AND coalesce(ended_at, until_at) > @since ORDER BY from_at, id`,
+    ),
     byId: db.prepare<[number], WindowRow>('SELECT * FROM maintenance_windows WHERE id = ?'),
     notOver: db.prepare<{ at: number }, WindowRow>(
       'SELECT * FROM maintenance_windows WHERE until_at > @at AND ended_at IS NULL ORDER BY from_at, id',
@@ -105,31 +110,61 @@ export interface Covering {
  */
 export function holdInMaintenance(db: Database, ctx: EventsAtHand, row: FiringRow): Covering | null {
   const queries = windowQueries(db)
-  const windows = queries.active.all({ at: row.fired_at! })
-  if (windows.length === 0) return null
-  let labels: ReadonlySet<string> | null = null
-  const isOf = (entities: readonly string[]): boolean => {
-    if (row.label !== null && entities.includes(`${row.label}=${row.value_text}`)) return true
-    labels ??= labelsOf(db, ctx, row)
-    return entities.some((entity) => labels!.has(entity))
-  }
-  const found = windows.find(({ entities, triggers, project }) => {
-    const ofTriggers = JSON.parse(triggers) as number[]
-    const ofEntities = JSON.parse(entities) as string[]
-    if (ofTriggers.length > 0 && !ofTriggers.includes(row.trigger_id)) return false
-    if (project !== null && project !== row.project && !queries.isUsed.get(project, row.trigger_name))
-      return false
-    return ofEntities.length === 0 || isOf(ofEntities)
-  })
+  const [found] = windowsOf(db, ctx, row, queries.active.all({ at: row.fired_at! }))
   if (!found) return null
   queries.count.run(found.id)
   const { id, reason, until_at: until, by_name: by, via } = found
   return { id, reason, until, who: { by, via } }
 }
 
+/** A window that an agent is told of, since it may be the cause. */
+export interface ToldWindow {
+  reason: string
+  /** Epoch ms. */
+  from: number
+  until: number
+}
+
+/** What ended so long before a firing may be its cause, ms. */
+const BEFORE_MS = 3_600_000
+
+/** Windows of a firing that were known when it fired, and lasted then or in the hour before. */
+export function maintenanceAround(ctx: ReadContext, row: FiringRow): ToldWindow[] {
+  const at = row.fired_at ?? row.last_at
+  const around = windowQueries(ctx.db).around.all({ at, since: at - BEFORE_MS })
+  return windowsOf(ctx.db, ctx, row, around).map(({ reason, from_at, until_at, ended_at }) => ({
+    ...{ reason, from: from_at },
+    // What somebody did later was not known.
+    until: ended_at !== null && ended_at <= at ? ended_at : until_at,
+  }))
+}
+
+/** Of some windows those that a firing is of, in their order. */
+function windowsOf(
+  db: Database,
+  ctx: Pick<EventsAtHand, 'rows' | 'dictionary' | 'names'> & Partial<Pick<EventsAtHand, 'settle'>>,
+  row: FiringRow,
+  windows: readonly WindowRow[],
+): WindowRow[] {
+  const { isUsed } = windowQueries(db)
+  let labels: ReadonlySet<string> | null = null
+  const isOf = (entities: readonly string[]): boolean => {
+    if (row.label !== null && entities.includes(`${row.label}=${row.value_text}`)) return true
+    labels ??= labelsOf(db, ctx, row)
+    return entities.some((entity) => labels!.has(entity))
+  }
+  return windows.filter(({ entities, triggers, project }) => {
+    const ofTriggers = JSON.parse(triggers) as number[]
+    const ofEntities = JSON.parse(entities) as string[]
+    if (ofTriggers.length > 0 && !ofTriggers.includes(row.trigger_id)) return false
+    if (project !== null && project !== row.project && !isUsed.get(project, row.trigger_name)) return false
+    return ofEntities.length === 0 || isOf(ofEntities)
+  })
+}
+
 /** Labels of the newest events of a firing, as label=value. */
-function labelsOf(db: Database, ctx: EventsAtHand, row: FiringRow): ReadonlySet<string> {
-  ctx.settle()
+function labelsOf(db: Database, ctx: Parameters<typeof windowsOf>[1], row: FiringRow): ReadonlySet<string> {
+  ctx.settle?.()
   const ids = firstEvents(db, row.id, LOOKED_AT)
   return new Set(
     ctx.rows.read(ids, false).flatMap((stored) => {
@@ -194,6 +229,8 @@ export function maintenanceWrites(parts: {
     createMaintenance: async (body, who) =>
       store.tx(() => {
         const at = clock.now()
+        if (body.reason.trim() === '')
+          fail('invalid', 'reason must say what the work is', { field: 'reason' })
         const [from, until] = checkTimes(body, at)
         const { lastInsertRowid } = queries.insert.run({
           reason: body.reason.trim(),

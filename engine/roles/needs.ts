@@ -27,6 +27,7 @@ import { makeFindingsSource } from '../declared/source-writes.ts'
 import { TRIGGER_DEFAULTS } from '../documents/trigger.ts'
 import { fail, SvcError } from '../errors.ts'
 import { openPositions } from '../graph/graph.ts'
+import { maintenanceAround } from '../incidents/maintenance.ts'
 import type { Figures, Tallies } from '../log/figures.ts'
 import type { InnerCall } from '../log/pipeline.ts'
 import type { DocumentsWriter } from '../log/retention.ts'
@@ -151,6 +152,7 @@ function toldOf(
       evidence: firstEvents(ctx.db, row.id, EVIDENCE_MAX).map(eventId),
       keys: row.key_count > 1 ? keysOf(ctx.db, row.id).map(({ key, events }) => ({ key, events })) : [],
       heldBack: row.held_back,
+      maintenance: maintenanceAround(ctx, row),
       summary: isSchedule(spec.condition) ? renderPayload(ctx, row, project) : null,
       window: parseDuration(window, 'emit.context_window'),
     },

@@ -187,7 +187,7 @@ describe('the engine', () => {
   })
 
   it('refuses ingest that would go past 95 % of the limit, says so on health, and takes it again once there is room', async () => {
-    const { engine, post, webhook, clock } = openEngine({ maxDbSize: 4_000_000 })
+    const { engine, post, webhook, clock } = openEngine({ maxDbSize: 4_020_000 })
     const key = await webhook('app')
     const big = JSON.stringify(Array.from({ length: 100 }, () => ({ service: 'a', text: 'x'.repeat(2_000) })))
     let refused: unknown

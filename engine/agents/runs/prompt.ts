@@ -207,6 +207,10 @@ function wokenBy(run: Pick<StartedRun, 'origin' | 'label' | 'entity'>): string {
       )}.`,
     )
   if (firing.heldBack) lines.push(`${firing.heldBack} crossings were held back by a limit until then.`)
+  for (const { reason, from, until } of firing.maintenance)
+    lines.push(
+      `Planned maintenance of it, ${iso(from)} to ${iso(until)}: ${quoteOutside(reason, REASON_MAX)}.`,
+    )
   return lines.join('\n')
 }
 

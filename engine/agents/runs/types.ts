@@ -121,6 +121,8 @@ export interface Origin {
     evidence: string[]
     keys: { key: string; events: number }[]
     heldBack: number
+    /** Planned work on it, then or shortly before; epoch ms. */
+    maintenance: { reason: string; from: number; until: number }[]
     /** Of a schedule: its summary. */
     summary: string | null
     /** Milliseconds of timeline to show. */

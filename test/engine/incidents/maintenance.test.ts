@@ -244,6 +244,7 @@ describe('while maintenance lasts', () => {
       'until must be later than from',
     ],
     [{ triggers: ['t'], until: '2097-01-01T00:00:00Z' }, 'until must be within a year of the beginning'],
+    [{ triggers: ['t'], reason: ' ' }, 'reason must say what the work is'],
   ])('refuses %j', async (of, message) => {
     const world = await open()
     await expect(plan(world, of)).rejects.toThrow(message)

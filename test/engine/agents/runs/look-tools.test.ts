@@ -99,7 +99,7 @@ describe('issue 17, 2.3: read of a run', () => {
 it('what woke a run names ten of the keys that it spreads over, and says how many more there are', () => {
   const keys = Array.from({ length: 13 }, (_, i) => ({ key: `pod-${i}`, events: 2 }))
   const firing = { ...{ firedAt: 0, reason: 'many', key: 'shop', events: 0, evidence: [] }, keys }
-  const more = { heldBack: 0, summary: null, window: 0 }
+  const more = { heldBack: 0, maintenance: [], summary: null, window: 0 }
   const origin = {
     ...({ kind: 'trigger', trigger: 't', dispatchId: null } as const),
     chain: [],

@@ -153,7 +153,7 @@ describe('storage in use', () => {
   })
 
   it('one that has no room for a usual body says so, not that it is as full as where all are refused', async () => {
-    const { engine, source, call } = open(3_000_000)
+    const { engine, source, call } = open(3_020_000)
     const key = await source('app')
     let refused: unknown
     while (!(refused instanceof Error)) refused = engine.ingestMany([call(key, 'x'.repeat(900), 150)])[0]
