@@ -104,17 +104,22 @@ export interface Covering {
 }
 
 /**
- * The maintenance window that a firing comes in, and counts for it.
- * @param row told at its `fired_at`
+ * The maintenance window that a firing is of at an instant.
+ * @param at epoch ms
  * @returns the one that lasts longest; null: none
  */
-export function holdInMaintenance(db: Database, ctx: EventsAtHand, row: FiringRow): Covering | null {
-  const queries = windowQueries(db)
-  const [found] = windowsOf(db, ctx, row, queries.active.all({ at: row.fired_at! }))
+export function windowAt(db: Database, ctx: EventsAtHand, row: FiringRow, at: number): Covering | null {
+  const [found] = windowsOf(db, ctx, row, windowQueries(db).active.all({ at }))
   if (!found) return null
-  queries.count.run(found.id)
   const { id, reason, until_at: until, by_name: by, via } = found
   return { id, reason, until, who: { by, via } }
+}
+
+/** As `windowAt`, for a firing that is told now: it counts for the window. */
+export function holdInMaintenance(db: Database, ctx: EventsAtHand, row: FiringRow): Covering | null {
+  const found = windowAt(db, ctx, row, row.fired_at!)
+  if (found) windowQueries(db).count.run(found.id)
+  return found
 }
 
 /** A window that an agent is told of, since it may be the cause. */
@@ -139,10 +144,13 @@ export function maintenanceAround(ctx: ReadContext, row: FiringRow): ToldWindow[
   }))
 }
 
+/** Events as they are read; `settle` where some may wait to be written. */
+type EventsRead = Pick<ReadContext, 'rows' | 'dictionary' | 'names'> & Partial<Pick<EventsAtHand, 'settle'>>
+
 /** Of some windows those that a firing is of, in their order. */
 function windowsOf(
   db: Database,
-  ctx: Pick<EventsAtHand, 'rows' | 'dictionary' | 'names'> & Partial<Pick<EventsAtHand, 'settle'>>,
+  ctx: EventsRead,
   row: FiringRow,
   windows: readonly WindowRow[],
 ): WindowRow[] {
@@ -163,7 +171,7 @@ function windowsOf(
 }
 
 /** Labels of the newest events of a firing, as label=value. */
-function labelsOf(db: Database, ctx: Parameters<typeof windowsOf>[1], row: FiringRow): ReadonlySet<string> {
+function labelsOf(db: Database, ctx: EventsRead, row: FiringRow): ReadonlySet<string> {
   ctx.settle?.()
   const ids = firstEvents(db, row.id, LOOKED_AT)
   return new Set(
@@ -209,7 +217,7 @@ export const createMaintenanceReads = (
 export function maintenanceWrites(parts: {
   store: StoreHandle
   clock: Clock
-  incidents: { tell(incident: number): void; tellHeldBack(row: IncidentRow): void }
+  incidents: { tell(incident: number): void; endSnooze(row: IncidentRow, who: IncidentWho, at: number): void }
 }): MaintenanceWrites {
   const { store, clock, incidents } = parts
   const { db } = store
@@ -264,17 +272,7 @@ export function maintenanceWrites(parts: {
         const at = clock.now()
         const row = require(id, at)
         queries.setEnded.run(at, row.id)
-        const { tellHeldBack } = incidents
-        for (const incident of queries.incidents.all(row.id)) {
-          advanceIncident(
-            db,
-            incident,
-            { type: 'unsnooze' },
-            { who, at, tellHeldBack },
-            { action: 'unsnoozed' },
-          )
-          incidents.tell(incident.id)
-        }
+        for (const incident of queries.incidents.all(row.id)) incidents.endSnooze(incident, who, at)
         return present(db, queries.byId.get(row.id)!, at)
       }),
   }

@@ -15,7 +15,7 @@ import type { Database, StoreHandle } from '../log/store/handle.ts'
 import { eventId } from '../log/timeline/present.ts'
 import { dollarsSql, iso, isoOrNull, rankOf, severityOfRank } from '../model/units.ts'
 import { type FiringRow, firstEvents } from '../triggers/queries.ts'
-import { type Covering, holdInMaintenance } from './maintenance.ts'
+import { type Covering, holdInMaintenance, windowAt } from './maintenance.ts'
 import {
   type ActivityRow,
   actsTaken,
@@ -26,6 +26,7 @@ import {
   fireAgain,
   fireMany,
   type IncidentRow,
+  type IncidentWho,
   idOf,
   incidentQueries,
   incidentsOfFinding,
@@ -123,13 +124,14 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
     tell(incident.id)
   }
 
-  /** Until the window ends, unless it is snoozed for longer. */
-  function snoozeFor(incident: IncidentRow, { id, until, reason, who }: Covering, at: number): void {
-    const { state, snoozed_until } = incident
-    if (state === 'snoozed' && (snoozed_until === null || snoozed_until >= until)) return
+  /** Until the window ends. */
+  function snoozeBy(incident: IncidentRow, { id, until, reason, who }: Covering, at: number): void {
     const said = { action: 'snoozed', detail: { until, text: reason } } as const
     advanceIncident(db, incident, { type: 'snooze', until, maintenance: id }, { who, at }, said)
   }
+
+  const isSnoozedBeyond = ({ state, snoozed_until }: IncidentRow, until: number): boolean =>
+    state === 'snoozed' && (snoozed_until === null || snoozed_until >= until)
 
   /** Of what was held back the newest is told: those before it are of the same incident, and passed. */
   function tellHeldBack({ id }: IncidentRow): void {
@@ -140,9 +142,21 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
     deliver(newest)
   }
 
+  /** A snooze is over by the clock, or with its maintenance window; not while another window lasts. */
+  function endSnooze(incident: IncidentRow, who: IncidentWho, at: number): void {
+    const newest = incident.maintenance_id === null ? undefined : queries.newestFiring.get(incident.id)
+    const window = newest ? windowAt(db, ctx, newest, at) : null
+    const [type, action] =
+      who === NOBODY ? (['wake', 'woken'] as const) : (['unsnooze', 'unsnoozed'] as const)
+    if (window) snoozeBy(incident, window, at)
+    else advanceIncident(db, incident, { type }, { who, at, tellHeldBack }, { action })
+    tell(incident.id)
+  }
+
   return {
     tell,
     tellHeldBack,
+    endSnooze,
 
     /** Given once, by what tells whom a firing reaches; in the transaction of what ended the snooze. */
     deliverBy: (send: (firing: FiringRow) => void): void => {
@@ -173,7 +187,7 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
         if (rankOf(severity) > incident.fired_rank) incident.titled_by = row.id
         fireAgain(db, incident, rankOf(severity), row.fired_at!)
       } else incident = open(row, rankOf(severity))
-      if (window) snoozeFor(incident, window, row.fired_at!)
+      if (window && !isSnoozedBeyond(incident, window.until)) snoozeBy(incident, window, row.fired_at!)
       const isHeld = incident.state === 'snoozed'
       row.incident_id = incident.id
       row.severity = severity
@@ -239,11 +253,7 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
     /** What is due by the clock: snoozes that are over, and what was quiet for 24 hours. */
     tick: (now: number): void => {
       for (const incident of queries.due.all(now)) {
-        if (incident.snoozed_until !== null && incident.snoozed_until <= now) {
-          const act = { who: NOBODY, at: now, tellHeldBack }
-          advanceIncident(db, incident, { type: 'wake' }, act, { action: 'woken' })
-          tell(incident.id)
-        }
+        if (incident.snoozed_until !== null && incident.snoozed_until <= now) endSnooze(incident, NOBODY, now)
         if (incident.quiet_from + QUIET_MS > now) continue
         // What lasts is not quiet: its trigger fires once, until it is over.
         if (queries.isActiveKey.get(incident.trigger_id, incident.key) === undefined)

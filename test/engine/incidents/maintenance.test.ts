@@ -251,6 +251,30 @@ describe('while maintenance lasts', () => {
     expect((await world.engine.listMaintenance('all')).windows).toEqual([])
   })
 
+  it('goes on with another window of it that lasts longer: nothing is told between the two', async () => {
+    const world = await open()
+    const { engine } = world
+    await plan(world, { entities: ['service=checkout'] })
+    await world.post(error)
+    const hours = (n: number) => isoAt(world.clock.at + n * HOUR)
+    const [two, three] = [hours(2), hours(3)]
+    for (const until of [two, three]) await plan(world, { triggers: ['t'], until })
+    world.pass(HOUR)
+    expect(await one(world)).toMatchObject({
+      state: 'snoozed',
+      snoozed: { until: three, maintenance: 'mnt_3' },
+    })
+    await engine.endMaintenance('mnt_3', MARA)
+    expect(await one(world)).toMatchObject({
+      state: 'snoozed',
+      snoozed: { until: two, maintenance: 'mnt_2' },
+    })
+    expect((await told(world)).at(-1)).toEqual(['fires', 'maintenance', 0])
+    await engine.endMaintenance('mnt_2', MARA)
+    expect(await one(world)).toMatchObject({ state: 'open', snoozed: null })
+    expect((await told(world)).at(-1)).toEqual(['fires', null, 2])
+  })
+
   it('is kept under another name of its trigger', async () => {
     const world = await open()
     await plan(world, { triggers: ['t'] })
