@@ -2115,7 +2115,7 @@ export interface BacktestResult {
 }
 /** When one definition would have fired. */
 export interface BacktestRun {
-  /** Firings in all. */
+  /** Firings in all; that something is over is listed, and not counted. */
   firings: number
   /** The newest, up to 500, newest first. */
   list: BacktestFiring[]

@@ -7,6 +7,7 @@ import { Accordion } from '@mantine/core'
 import Form from '@rjsf/mantine'
 import type { ErrorSchema, RJSFSchema, UiSchema, ValidatorType } from '@rjsf/utils'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { atField } from '../lib/field-errors.ts'
 import { useMay } from '../parts/may.tsx'
 import { configTemplates } from './config-templates.tsx'
 import { CredentialField } from './credential-field.tsx'
@@ -174,7 +175,7 @@ function errorSchema(errors: Readonly<Record<string, string>>): ErrorSchema {
       at[step] ??= {}
       at = at[step] as Record<string, unknown>
     }
-    at.__errors = [message]
+    at.__errors = [atField(path, message)]
   }
   return whole as ErrorSchema
 }

@@ -22,8 +22,12 @@ export function fieldErrors(error: Error | null): FieldErrors {
 /** The fault of a field or of anything below it: "filters[0]" for "filters[0].value", "notify.addresses" for its first. */
 export function faultAt(errors: FieldErrors, path: string): string | undefined {
   const below = Object.keys(errors).find((at) => at === path || /^[.[]/.test(rest(at, path)))
-  return below === undefined ? undefined : errors[below]
+  return below === path ? atField(path, errors[path]!) : below === undefined ? undefined : errors[below]
 }
+
+/** A sentence as it stands at its own field, whose label says the rest: the path is that of the API. */
+export const atField = (path: string, sentence: string): string =>
+  sentence.startsWith(`${path} `) ? `This${sentence.slice(path.length)}` : sentence
 
 /** What follows a field in a path below it; nothing where it is not below. */
 export const rest = (path: string, field: string): string =>

@@ -5,7 +5,7 @@ import { CircleAlert } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '../client.ts'
 import { type FieldErrors, fieldErrors } from '../lib/field-errors.ts'
-import { fieldIn, focusField } from '../lib/field-in.ts'
+import { fieldIn, focusField, inWords } from '../lib/field-in.ts'
 import { fieldName, valueText } from '../lib/fields.ts'
 import { WideTable } from './wide-table.tsx'
 
@@ -84,7 +84,8 @@ export function Refusal({
 function Sentences({ of, fields, isSent }: { of: readonly string[]; fields: FieldErrors; isSent: boolean }) {
   const box = useRef<HTMLUListElement>(null)
   const paths = new Map(Object.entries(fields).map(([path, sentence]) => [sentence, path]))
-  const [linked, setLinked] = useState<ReadonlySet<string>>(new Set())
+  /** What each says in the words of the form, where it leads to a field. */
+  const [linked, setLinked] = useState<ReadonlyMap<string, string>>(new Map())
   const fieldOf = (sentence: string): HTMLElement | null => {
     const form = box.current?.closest('form')
     const path = paths.get(sentence)
@@ -94,7 +95,8 @@ function Sentences({ of, fields, isSent }: { of: readonly string[]; fields: Fiel
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked up anew for each thing said.
   useEffect(() => {
     const found = of.filter((sentence) => fieldOf(sentence) !== null)
-    setLinked(new Set(found))
+    const form = box.current?.closest('form')
+    setLinked(new Map(found.map((sentence) => [sentence, inWords(form!, paths.get(sentence)!, sentence)])))
     // A field that marks its fault has the focus by lib/first-fault.ts.
     const marks = box.current?.closest('form')?.querySelector('[aria-invalid="true"]')
     if (isSent && found[0] !== undefined && !marks) focusField(fieldOf(found[0])!)
@@ -115,7 +117,7 @@ function Sentences({ of, fields, isSent }: { of: readonly string[]; fields: Fiel
                 if (field) focusField(field)
               }}
             >
-              {sentence}
+              {linked.get(sentence)}
             </Anchor>
           ) : (
             sentence

@@ -193,7 +193,7 @@ describe('refusals of the API', () => {
     const errors = fieldErrors(
       new Error('condition.window must be a duration; filters[0].value must be set; no source is named gone'),
     )
-    expect(faultAt(errors, 'condition.window')).toBe('condition.window must be a duration')
+    expect(faultAt(errors, 'condition.window')).toBe('This must be a duration')
     expect(faultAt(errors, 'filters[0]')).toBe('filters[0].value must be set')
     expect(faultAt(errors, 'sources')).toBe('no source is named gone')
     expect(faultAt(errors, 'name')).toBeUndefined()

@@ -8,7 +8,9 @@ import { SvcError, systemClock } from '../../../engine/index.ts'
 import { backupDatabase, keyFileOf, restoreDatabase } from '../../../engine/local.ts'
 import { systemWords } from '../../../schemas/plain-words.ts'
 import { type Config, loadConfig } from '../../config.ts'
+import { readVariable } from '../../environment.ts'
 import { guardOldDataFile } from '../../guards.ts'
+import { isLoopback } from '../credentials.ts'
 import { checkFolder, prepareDataFolders } from '../daemon/data-folder.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Io } from '../terminal.ts'
@@ -45,6 +47,9 @@ export async function backup(io: Io, file: string, flags: FileFlags): Promise<vo
       ? `${JSON.stringify({ ok: true, file: target, bytes })}\n`
       : `backup of ${dataFile} in ${target}, ${bytes} bytes\n`,
   )
+  const daemon = readVariable(io.env, 'SVCD_URL')
+  if (daemon !== undefined && URL.canParse(daemon) && !isLoopback(daemon))
+    io.err(`svc: ${daemon} is not asked: a backup copies the data file of this machine\n`)
 }
 
 /**

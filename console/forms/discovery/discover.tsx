@@ -1,5 +1,5 @@
 /** Asks an upstream what it has, lets a person choose of it, and takes what is proposed into the form. */
-import { Alert, Button, Group, Loader, Stack, Text } from '@mantine/core'
+import { Button, Group, Loader, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { Radar } from 'lucide-react'
 import { Suspense, useEffect, useRef } from 'react'
@@ -7,6 +7,7 @@ import type { Connector } from '../../../schemas/types.ts'
 import { api } from '../../client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { notifications } from '../../lib/notices.ts'
+import { Refusal } from '../../parts/refusal.tsx'
 import { LoadingRows } from '../../parts/states.tsx'
 import type { SourceDraft } from '../source-draft.ts'
 import { toConfig } from '../source-draft.ts'
@@ -89,11 +90,7 @@ export function Discover({ kind, connector, draft, onTake, sourceName }: Props) 
           </Text>
         )}
       </Group>
-      {discover.error && !wasStopped && (
-        <Alert color="red" title="Nothing was discovered" role="alert">
-          {discover.error.message}
-        </Alert>
-      )}
+      {!wasStopped && <Refusal title="Nothing was discovered" error={discover.error} />}
       <Suspense fallback={<LoadingRows rows={2} />}>
         {found && !offer && <ProposalView {...form} found={found} onDrop={close} onTable={chooseTable} />}
         {found && offer && (

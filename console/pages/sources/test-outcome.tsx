@@ -2,6 +2,7 @@
 import { Alert, List, Text } from '@mantine/core'
 import type { SourceTestResult } from '../../../schemas/types.ts'
 import { countEvents } from '../../lib/time.ts'
+import { Refusal } from '../../parts/refusal.tsx'
 
 interface Props {
   result: SourceTestResult | undefined
@@ -9,12 +10,7 @@ interface Props {
 }
 
 export function TestOutcome({ result, error }: Props) {
-  if (error)
-    return (
-      <Alert color="red" title="The test found a fault" role="alert">
-        {error.message}
-      </Alert>
-    )
+  if (error) return <Refusal title="The test found a fault" error={error} />
   if (!result) return null
   const { ok, events = 0, sample = [], note } = result
   if (!ok)

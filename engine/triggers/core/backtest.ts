@@ -106,18 +106,20 @@ function answerOf(
   peak: number | null,
   { from, to }: Pick<BacktestParts, 'from' | 'to'>,
 ): BacktestAnswer {
+  // What is over fires nothing: it is listed, and not counted.
+  const fired = firings.filter(({ resolved }) => !resolved)
   const byKey = new Map<string, number>()
-  for (const { key } of firings) byKey.set(key, (byKey.get(key) ?? 0) + 1)
+  for (const { key } of fired) byKey.set(key, (byKey.get(key) ?? 0) + 1)
   const span = new TimeBuckets(from, to, BUCKETS_MAX)
   const buckets = Array.from({ length: span.n }, (_, place) => ({
     at: span.startOf(place),
     firings: 0,
     matched: 0,
   }))
-  for (const { at } of firings) buckets[span.placeOf(at)]!.firings++
+  for (const { at } of fired) buckets[span.placeOf(at)]!.firings++
   for (const at of matchedAt) buckets[span.placeOf(at)]!.matched++
   const run: BacktestRun = {
-    firings: firings.length,
+    firings: fired.length,
     list: firings.slice(-LISTED).reverse().map(present),
     by_key: [...byKey]
       .map(([key, n]) => ({ key, firings: n }))

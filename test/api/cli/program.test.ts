@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { buildProgram } from '../../../api/cli/program.ts'
 import type { Io } from '../../../api/cli/terminal.ts'
+import { createEngine } from '../../../engine/local.ts'
 import { svc } from './cli-harness.ts'
 
 describe('the command line', () => {
@@ -105,6 +106,20 @@ describe('the command line', () => {
       ])
     }
     rmSync(home, { recursive: true })
+  })
+
+  it('backs up the data file of this machine, and says so where SVCD_URL names another', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'svc-program-'))
+    onTestFinished(() => rmSync(home, { recursive: true }))
+    const engine = createEngine({ dataFile: join(home, 'svc.db') })
+    await engine.close()
+    const backup = (name: string, url: string) =>
+      svc(['backup', join(home, name), '--data-dir', home], { env: { SVCD_URL: url } })
+    expect(await backup('a.db', 'http://localhost:8787')).toMatchObject({ code: 0, err: '' })
+    expect(await backup('b.db', 'https://svc.example.com')).toMatchObject({
+      code: 0,
+      err: 'svc: https://svc.example.com is not asked: a backup copies the data file of this machine\n',
+    })
   })
 
   it('needs no folder to be run in, and says so in a line where a relative path does', async () => {
