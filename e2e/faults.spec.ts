@@ -18,12 +18,12 @@ test('what a save of a source refuses stands at its fields, in folds too, and th
   await label.getByLabel('Pattern (RE2)').fill('(')
   await page.getByRole('button', { name: 'Create source' }).click()
   const summary = page.getByRole('alert').filter({ hasText: 'Couldn’t create the source' })
-  const link = summary.getByRole('button', { name: /^labels\[0\]\.pattern is not supported/ })
+  const link = summary.getByRole('button', { name: /^Pattern \(RE2\) is not supported/ })
   await expect(link).toBeVisible()
   const pattern = label.getByLabel('Pattern (RE2)')
   await expect(pattern).toHaveAttribute('aria-invalid', 'true')
   await expect(pattern).toBeFocused()
-  await expect(label.getByText(/^labels\[0\]\.pattern is not supported/)).toBeVisible()
+  await expect(label.getByText(/^This is not supported/)).toBeVisible()
   await page.getByRole('textbox', { name: 'Name' }).first().focus()
   await link.click()
   await expect(pattern).toBeFocused()
@@ -48,7 +48,7 @@ test('what a form begins with is in what is sent, however soon that is', async (
   }).observe(document, { childList: true, subtree: true })`)
   await page.goto(`${daemon.url}/sources/new?connector=prometheus`)
   const summary = page.getByRole('alert').filter({ hasText: 'Couldn’t create the source' })
-  await expect(summary.getByRole('button')).toHaveText(['url is required', 'queries[0].promql is required'])
+  await expect(summary.getByRole('button')).toHaveText(['URL is required', 'PromQL is required'])
 })
 
 test('fields of a connector have their own faults, two at once, and the first has the focus', async ({
@@ -61,10 +61,9 @@ test('fields of a connector have their own faults, two at once, and the first ha
   await page.getByRole('textbox', { name: 'Name' }).first().fill('prom')
   await page.getByRole('button', { name: 'Create source' }).click()
   const summary = page.getByRole('alert').filter({ hasText: 'Couldn’t create the source' })
-  await expect(summary.getByRole('button')).toHaveText(['url is required', 'queries[0].promql is required'])
+  await expect(summary.getByRole('button')).toHaveText(['URL is required', 'PromQL is required'])
   await expect(page.getByRole('textbox', { name: /url/i }).first()).toBeFocused()
-  await expect(page.locator('.config-form').getByText('url is required')).toBeVisible()
-  await expect(page.locator('.config-form').getByText('queries[0].promql is required')).toBeVisible()
+  await expect(page.locator('.config-form').getByText('This is required')).toHaveCount(2)
 })
 
 test('faults of an agent stand at their fields, and a name that is taken at the name', async ({

@@ -45,7 +45,7 @@ test('a person lets an API be discovered, tests and makes the source, and sees i
   await goTo(page, `${daemon.url}/sources/new?connector=http_poll`)
   await page.getByRole('button', { name: 'Discover' }).click()
   await expect(page.getByText(/^Draft from/)).toHaveCount(0)
-  await expect(page.getByRole('alert')).toContainText('url is required')
+  await expect(page.getByRole('alert')).toContainText('URL is required')
   await page.getByLabel('Name').fill('incidents')
   await page.getByLabel('URL').fill(api.url)
   await page.getByRole('button', { name: 'Discover' }).click()
