@@ -6954,7 +6954,7 @@ export interface MaintenanceWindow {
   state: 'planned' | 'active' | 'over'
   /** What the work is. */
   reason: string
-  /** Entities it is of, as label=value: firings of such a key, or with such an event; none: of any. */
+  /** Entities it is of, as label=value: firings of such a key, or whose events are all of these; none: of any. */
   entities: string[]
   /** Triggers it is of; none: of any. */
   triggers: string[]
@@ -12059,7 +12059,7 @@ export interface MaintenanceCreate {
   /** What the work is. */
   reason: string
   /**
-   * Entities, as label=value: a firing of any of them, or with an event of any of them.
+   * Entities, as label=value: a firing of any of them, or whose events are all of these.
    *
    * @maxItems 50
    */

@@ -18,8 +18,8 @@ import { advanceIncident, type EventsAtHand, type IncidentRow, type IncidentWho 
 const LONGEST_MS = 366 * DAY_MS
 /** Windows that are over, of a list. */
 const OVER_MAX = 100
-/** Events of a firing whose labels are looked at, the newest. */
-const LOOKED_AT = 20
+/** Events of a firing whose labels are looked at, the first. */
+const LOOKED_AT = 1_000
 /** Characters of label=value. */
 const LABEL = /^[^=\s]{1,64}=.{1,1000}$/
 
@@ -155,11 +155,12 @@ function windowsOf(
   windows: readonly WindowRow[],
 ): WindowRow[] {
   const { isUsed } = windowQueries(db)
-  let labels: ReadonlySet<string> | null = null
+  let events: ReadonlySet<string>[] | null = null
+  // One that is of others, too, such as a burst of many keys, is told: what is not worked on must not be hidden.
   const isOf = (entities: readonly string[]): boolean => {
-    if (row.label !== null && entities.includes(`${row.label}=${row.value_text}`)) return true
-    labels ??= labelsOf(db, ctx, row)
-    return entities.some((entity) => labels!.has(entity))
+    if (row.key_count === 1 && entities.includes(`${row.label}=${row.value_text}`)) return true
+    events ??= labelsOf(db, ctx, row)
+    return events.length > 0 && events.every((labels) => entities.some((entity) => labels.has(entity)))
   }
   return windows.filter(({ entities, triggers, project }) => {
     const ofTriggers = JSON.parse(triggers) as number[]
@@ -170,16 +171,13 @@ function windowsOf(
   })
 }
 
-/** Labels of the newest events of a firing, as label=value. */
-function labelsOf(db: Database, ctx: EventsRead, row: FiringRow): ReadonlySet<string> {
+/** Labels of each event of a firing, as label=value. */
+function labelsOf(db: Database, ctx: EventsRead, row: FiringRow): ReadonlySet<string>[] {
   ctx.settle?.()
-  const ids = firstEvents(db, row.id, LOOKED_AT)
-  return new Set(
-    ctx.rows.read(ids, false).flatMap((stored) => {
-      const { labels } = presentRow(stored, ctx.dictionary, ctx.names, stored.ts)
-      return Object.entries(labels).map(([name, value]) => `${name}=${value}`)
-    }),
-  )
+  return ctx.rows.read(firstEvents(db, row.id, LOOKED_AT), false).map((stored) => {
+    const { labels } = presentRow(stored, ctx.dictionary, ctx.names, stored.ts)
+    return new Set(Object.entries(labels).map(([name, value]) => `${name}=${value}`))
+  })
 }
 
 export interface MaintenanceReads {

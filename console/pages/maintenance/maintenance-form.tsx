@@ -135,7 +135,7 @@ function Scope({ draft, set, mark }: Fields) {
     <>
       <TagsInput
         label="Entities"
-        description="As label=value. Firings of these, or with an event of these, are held back"
+        description="As label=value. Firings of these are held back"
         placeholder={draft.entities.length === 0 ? 'service=checkout' : ''}
         data={namesOf(entities.data)}
         limit={50}

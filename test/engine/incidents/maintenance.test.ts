@@ -197,6 +197,24 @@ describe('while maintenance lasts', () => {
     ])
   })
 
+  it('a burst is held back where all of its events are of it, and else told: nothing else is hidden', async () => {
+    const world = await open({ storm: { quiet: '30s' } })
+    await plan(world, { entities: ['service=checkout'] })
+    const both = async (one: string, other: string) => {
+      for (const service of [one, other]) await world.post({ ...error, service, region: one })
+      world.pass(2 * MINUTE)
+    }
+    await both('checkout', 'search')
+    await plan(world, { entities: ['service=checkout', 'service=search'] })
+    world.pass(HOUR / 2)
+    await both('checkout', 'search')
+    const held = (await world.firings()).map(({ key_count, suppressed_by }) => [key_count, suppressed_by])
+    expect(held).toEqual([
+      [2, null],
+      [2, 'maintenance'],
+    ])
+  })
+
   it('that is to come, that was moved or ended: each holds as long as it says', async () => {
     const world = await open()
     const { engine } = world
