@@ -143,13 +143,13 @@ export class Client {
     }
   }
 
-  private send<Input>(
+  private async send<Input>(
     call: Call<unknown, Input>,
     [input, { bytes, headers = {} } = {}]: readonly [input?: Input, more?: More],
     signal: AbortSignal,
   ): Promise<Response> {
     const { method, path, body, type } = requestOf(call as Call<unknown, object>, input as object)
-    return this.io.fetch(this.target.url + path, {
+    const response = await this.io.fetch(this.target.url + path, {
       method,
       headers: { ...this.headers(), ...(type === undefined ? {} : { 'content-type': type }), ...headers },
       body: (bytes ?? body) as string | Uint8Array<ArrayBuffer> | undefined,
@@ -157,6 +157,10 @@ export class Client {
       redirect: 'manual',
       signal,
     })
+    // The login page of a proxy, such as: a command that writes what it is answered would keep it as a file.
+    if (response.ok && response.headers.get('content-type')?.startsWith('text/html'))
+      throw this.notOurs(response.status)
+    return response
   }
 
   /** @throws CliError where the body is no JSON */
@@ -164,8 +168,12 @@ export class Client {
     try {
       return JSON.parse(text) as T
     } catch {
-      throw new CliError(`${NOT_OURS} (HTTP ${status} from ${this.target.url})`, EXIT.failed, { status })
+      throw this.notOurs(status)
     }
+  }
+
+  private notOurs(status: number): CliError {
+    return new CliError(`${NOT_OURS} (HTTP ${status} from ${this.target.url})`, EXIT.failed, { status })
   }
 
   /** What a refusal means, and what to do about it. @param call what was asked, where it may have been done */
@@ -214,6 +222,7 @@ export class Client {
   }
 
   private unreachable(error: unknown, call: Call<unknown, never>): CliError {
+    if (error instanceof CliError) return error
     const unsure = mayChange(call) ? `; ${UNSURE}` : ''
     if (this.io.interrupted.aborted) return new CliError(`interrupted${unsure}`, EXIT.interrupted)
     const { name, cause, message } = error as Error & { cause?: NodeJS.ErrnoException }

@@ -94,12 +94,16 @@ async function follow(
     return null
   } catch (error) {
     if (io.interrupted.aborted) return null
-    if (error instanceof CliError && (isFirst || !error.message.startsWith('cannot reach'))) throw error
+    if (error instanceof CliError && (isFirst || !isTriedAgain(error))) throw error
     return (error as Error).message
   } finally {
     connection.abort()
   }
 }
+
+/** The daemon is away, or a proxy in front of it shows a page of its own meanwhile. */
+const isTriedAgain = ({ message, fields }: CliError): boolean =>
+  message.startsWith('cannot reach') || fields.status === 200
 
 function show(
   io: Io,

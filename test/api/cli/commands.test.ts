@@ -358,6 +358,21 @@ describe('svc status', () => {
       expect(asked.err).toMatch(/^svc: the answer is not one of svc \(HTTP 200 from http:\/\/[^\s]+\)\n$/)
     }
   })
+
+  it.each([
+    'catalog export',
+    'catalog forget shop',
+    'skills download roll-back --project Default',
+    'unsubscribe 7',
+    'proposals list --json',
+  ])('takes no page of a proxy for what "%s" asked for', async (words) => {
+    stub = await startStub((_seen, response) =>
+      answer(response, 200, '<html>Sign in', { 'content-type': 'text/html; charset=utf-8' }),
+    )
+    const ran = await svc([...words.split(' '), '--svcd', stub.url])
+    expect([ran.code, ran.out]).toEqual([1, ''])
+    expect(ran.err).toContain(`the answer is not one of svc (HTTP 200 from ${stub.url})`)
+  })
 })
 
 describe('a proxy between the command and the daemon', () => {

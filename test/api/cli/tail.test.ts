@@ -108,6 +108,24 @@ describe('svc tail', () => {
     expect(ran.err).toContain('the daemon is stopping')
   })
 
+  it('does not follow a page that is no stream; one that comes later is told, and tried again', async () => {
+    const page = { 'content-type': 'text/html; charset=utf-8' }
+    stub = await startStub((_seen, response, index) => {
+      if (index === 0 || index === 2) return answer(response, 200, '<html>Sign in', page)
+      stream(response, frame(index))
+      response.end()
+    })
+    const refused = await svc(['tail', '--svcd', stub.url])
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      `svc: the answer is not one of svc (HTTP 200 from ${stub.url})\n`,
+    ])
+    const ran = await svc(['tail', '--limit', '2', '--svcd', stub.url])
+    expect(ran.code).toBe(0)
+    expect(ran.err).toContain('not one of svc')
+    expect(ran.out).toContain('event 3')
+  })
+
   it.each([0, 1])('ends with 77 when the credential is refused (connection %i)', async (connection) => {
     stub = await startStub((_seen, response, index) => {
       if (index === connection) return answer(response, 401, { detail: 'authentication required' })
