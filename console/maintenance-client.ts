@@ -20,6 +20,8 @@ export const maintenance = {
   setEnd: (window: string, until: string) =>
     ask(calls.setMaintenanceEnd, { window, body: { until, ...who() } }),
   end: (window: string) => ask(calls.endMaintenance, { window, body: who() }),
+  stopRepeating: (window: string) =>
+    ask(calls.endMaintenance, { window, body: { stop_repeating: true, ...who() } }),
 }
 
 /** Query keys; they begin as those of incidents, so that both are read again together. */

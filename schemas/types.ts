@@ -6946,6 +6946,13 @@ export interface LoginApproved {
   /** Seconds the code is good for. */
   expires_in: number
 }
+/** When maintenance begins, again and again. */
+export interface MaintenanceRepeat {
+  /** Five fields: minute, hour, day of month, month, day of week. */
+  cron: string
+  /** IANA time zone, such as Europe/Paris; UTC when absent. */
+  time_zone?: string
+}
 /** Planned work: what fires of it is held back until it ends. */
 export interface MaintenanceWindow {
   /** Id. */
@@ -6960,11 +6967,15 @@ export interface MaintenanceWindow {
   triggers: string[]
   /** Project whose triggers it is of; null: of any. */
   project: string | null
-  /** When it begins. */
+  /** When it begins; of one that repeats, the one that lasts, else the next. */
   from: string
   /** When it ends. */
   until: string
-  /** When somebody ended it before its time; null: nobody did. */
+  /** When it begins, where it repeats; null: once. */
+  repeat: MaintenanceRepeat | null
+  /** How long each lasts, where it repeats; null: it does not. */
+  for: string | null
+  /** When somebody ended it before its time, or for good where it repeats; null: nobody did. */
   ended_at: string | null
   /** Who planned it. */
   by: string
@@ -12072,23 +12083,29 @@ export interface MaintenanceCreate {
   triggers?: string[]
   /** Project, by id or name: a firing of any of its triggers. */
   project?: string | null
-  /** When it begins (ISO 8601); null or absent: now. */
+  /** When it begins (ISO 8601), or of one that repeats, when the first may begin; null or absent: now. */
   from?: string | null
   /** When it ends (ISO 8601), within a year of when it begins; or for. */
   until?: string
-  /** How long it lasts, such as 30m or 2h, in place of until. */
+  /** How long it lasts, such as 30m or 2h, in place of until; of one that repeats, each. */
   for?: string
+  /** When it begins, again and again, until somebody ends it; null or absent: once. */
+  repeat?: MaintenanceRepeat | null
   /** Name typed in the console. The name of a key, and a header of the proxy in front, go before it. */
   by?: string
 }
 /** Body of POST /api/maintenance/{window}/end. */
 export interface MaintenanceEnd {
+  /**
+   * Of one that repeats: it does not begin again. Absent or false: only the one that lasts ends, or the next is left out.
+   */
+  stop_repeating?: boolean
   /** Name typed in the console. The name of a key, and a header of the proxy in front, go before it. */
   by?: string
 }
 /** Body of POST /api/maintenance/{window}/until. */
 export interface MaintenanceUntil {
-  /** When it ends (ISO 8601), within a year of when it begins. */
+  /** When it ends (ISO 8601), within a year of when it begins; of one that repeats, the one that lasts. */
   until: string
   /** Name typed in the console. The name of a key, and a header of the proxy in front, go before it. */
   by?: string
@@ -14743,6 +14760,7 @@ export interface SchemaTypes {
   'labels-preview-result.json': LabelsPreviewResult
   'lease-extended.json': LeaseExtended
   'login-approved.json': LoginApproved
+  'maintenance-repeat.json': MaintenanceRepeat
   'maintenance-window.json': MaintenanceWindow
   'maintenance-windows.json': MaintenanceWindows
   'mcp-client.json': McpClient

@@ -124,7 +124,7 @@ function normaliseCondition(condition: Condition, filters: readonly Filter[] = [
     return condition
   }
   if ('cron' in condition) {
-    const fault = cronFault(condition)
+    const fault = cronFault(condition, 'condition')
     if (fault) fail('invalid', fault.message, { field: `condition.${fault.field}` })
     return condition
   }

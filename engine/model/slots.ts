@@ -13,23 +13,29 @@ type Schedule = Extract<Condition, { every: string } | { cron: string }>
 /** The least time between two slots of a cron expression: as for an interval. */
 const CRON_MIN_MS = 60_000
 
-/** @returns the field and the rule a cron condition breaks, or null. */
-export function cronFault({
-  cron,
-  time_zone,
-}: Extract<Condition, { cron: string }>): { field: 'cron' | 'time_zone'; message: string } | null {
+/** Times of a cron expression. */
+export type CronTimes = Pick<Extract<Condition, { cron: string }>, 'cron' | 'time_zone'>
+
+/**
+ * @param of the field that has them, for the message
+ * @returns the field and the rule that times of a cron expression break, or null
+ */
+export function cronFault(
+  { cron, time_zone }: CronTimes,
+  of: string,
+): { field: 'cron' | 'time_zone'; message: string } | null {
   if (time_zone !== undefined && !isTimeZone(time_zone))
     return {
       field: 'time_zone',
-      message: 'condition.time_zone must be an IANA time zone, such as Europe/Paris',
+      message: `${of}.time_zone must be an IANA time zone, such as Europe/Paris`,
     }
   try {
     const next = cronOf(cron, time_zone).nextRun(new Date(0))
     if (next) return null
   } catch {
-    return { field: 'cron', message: `condition.cron ${cronRule(cron)}` }
+    return { field: 'cron', message: `${of}.cron ${cronRule(cron)}` }
   }
-  return { field: 'cron', message: 'condition.cron never comes: no date fits it' }
+  return { field: 'cron', message: `${of}.cron never comes: no date fits it` }
 }
 
 /** The five fields, each with what it may be. */
@@ -91,15 +97,19 @@ export function latestSlot(
   }
   const first = nextSlot(schedule, anchor, after)
   if (first === null || first > now) return null
-  // Those before the next second, which none is in that comes after `now`.
-  const end = new Date((Math.floor(now / 1_000) + 1) * 1_000)
-  const before = cronOf(schedule.cron, schedule.time_zone).previousRuns(1, end)[0]
-  const slot = Math.max(first, before ? before.getTime() : first)
+  const slot = Math.max(first, lastCronSlot(schedule, now) ?? first)
   // How many were skipped is told; beyond a thousand their number says nothing more.
   let skipped = 0
   for (let at: number | null = first; at !== null && at < slot && skipped < 1_000; skipped++)
     at = nextSlot(schedule, anchor, at)
   return { slot, skipped }
+}
+
+/** The latest time of a cron expression at or before an instant, epoch ms; null: there was none. */
+export function lastCronSlot({ cron, time_zone }: CronTimes, now: number): number | null {
+  // Those before the next second, which none is in that comes after `now`.
+  const end = new Date((Math.floor(now / 1_000) + 1) * 1_000)
+  return cronOf(cron, time_zone).previousRuns(1, end)[0]?.getTime() ?? null
 }
 
 /** Length of the window a slot summarises: since the slot before it. Milliseconds. */

@@ -225,6 +225,7 @@ export const maintenance = [
     body: 'request-maintenance-end.json',
     answer: 'maintenance-window.json',
     summary: 'End it now, and deliver what it held back and is not over',
-    run: (engine, { params, body, ...who }) => engine.endMaintenance(params.window, whoOf(who, body.by)),
+    run: (engine, { params, body, ...who }) =>
+      engine.endMaintenance(params.window, body.stop_repeating ?? false, whoOf(who, body.by)),
   }),
 ]

@@ -1,5 +1,6 @@
 /** `svc maintenance`: planned work, whose firings are held back while it lasts. */
 import { Option } from 'commander'
+import { repeatWords } from '../../../schemas/repeat-words.ts'
 import type { MaintenanceWindow } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { usageError } from '../exit.ts'
@@ -18,6 +19,7 @@ const WINDOWS: Column<MaintenanceWindow>[] = [
   { title: 'HELD', cell: ({ held }) => String(held) },
   { title: 'OF', cell: ofWords },
   { title: 'WHAT', cell: ({ reason }) => reason },
+  { title: 'REPEATS', cell: ({ repeat }) => (repeat ? repeatWords(repeat) : '') },
 ]
 
 type PlanFlags = Flags & {
@@ -28,6 +30,9 @@ type PlanFlags = Flags & {
   from?: string
   until?: string
   for?: string
+  cron?: string
+  timeZone?: string
+  stopRepeating?: true
   by?: string
 }
 
@@ -61,13 +66,18 @@ export const maintenanceCommand = noun(
         ['--from <time>', 'when it begins, ISO 8601; absent: now'],
         ['--until <time>', 'when it ends, ISO 8601'],
         ['--for <duration>', 'how long it lasts, such as 30m or 2h, in place of --until'],
+        ['--cron <expression>', 'begin again and again, such as "0 2 * * 0": Sundays at 02:00; with --for'],
+        ['--time-zone <zone>', 'of --cron, such as Europe/Paris; absent: UTC'],
         BY,
       ],
       input: ({ flags }: GivenWords<PlanFlags>) => {
-        const { reason, entity, trigger, project, from, until, by } = flags
+        const { reason, entity, trigger, project, from, until, cron, timeZone, by } = flags
         if (reason === undefined) throw usageError('--reason must say what the work is')
+        if (cron !== undefined && (until !== undefined || flags.for === undefined))
+          throw usageError('with --cron, --for must say how long each lasts, and not --until')
         if ((until === undefined) === (flags.for === undefined))
           throw usageError('either --until or --for must say how long it lasts')
+        if (timeZone !== undefined && cron === undefined) throw usageError('--time-zone goes with --cron')
         return {
           body: {
             ...{ reason, entities: entity, triggers: trigger },
@@ -75,6 +85,9 @@ export const maintenanceCommand = noun(
             ...(from === undefined ? {} : { from }),
             ...(until === undefined ? {} : { until }),
             ...(flags.for === undefined ? {} : { for: flags.for }),
+            ...(cron === undefined
+              ? {}
+              : { repeat: { cron, ...(timeZone === undefined ? {} : { time_zone: timeZone }) } }),
             ...(by === undefined ? {} : { by }),
           },
         }
@@ -95,10 +108,19 @@ export const maintenanceCommand = noun(
     end: verb({
       does: 'End it now, and deliver what it held back and is not over',
       call: calls.endMaintenance,
-      options: [BY],
+      options: [
+        [
+          '--stop-repeating',
+          'let it not begin again; without it, only the one that lasts ends, or the next is left out',
+        ],
+        BY,
+      ],
       input: ({ words: [window = ''], flags }: GivenWords<PlanFlags>) => ({
         window,
-        body: flags.by === undefined ? {} : { by: flags.by },
+        body: {
+          ...(flags.stopRepeating ? { stop_repeating: true } : {}),
+          ...(flags.by === undefined ? {} : { by: flags.by }),
+        },
       }),
       tell: say((_words, window) => windowWords(window)),
     }),
@@ -114,13 +136,17 @@ function ofWords({ entities, triggers, project }: MaintenanceWindow): string {
   ].join(', ')
 }
 
-/** "mnt_3 active until 2026-03-01T23:00:00.000Z: Upgrade of the orders database (service=checkout)". */
+/**
+ * "mnt_3 active until 2026-03-01T23:00:00.000Z: Upgrade of the orders database (service=checkout)"; of one that repeats,
+ * when, too.
+ */
 function windowWords(window: MaintenanceWindow): string {
-  const { id, state, from, until, ended_at, reason } = window
+  const { id, state, from, until, ended_at, reason, repeat } = window
   const when = {
     planned: `planned from ${from} until ${until}`,
     active: `active until ${until}`,
     over: `over since ${ended_at ?? until}`,
   }[state]
-  return `${id} ${when}: ${reason} (${ofWords(window)})`
+  const again = repeat && state !== 'over' ? `, ${repeatWords(repeat)}` : ''
+  return `${id} ${when}${again}: ${reason} (${ofWords(window)})`
 }

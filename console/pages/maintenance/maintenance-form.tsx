@@ -1,4 +1,4 @@
-/** Plans maintenance: what the work is, of what, and how long it lasts. */
+/** Plans maintenance: what the work is, of what, how long it lasts, and whether it repeats. */
 import { Modal, MultiSelect, Select, Stack, TagsInput, TextInput } from '@mantine/core'
 import type { EntitiesResult, MaintenanceCreate } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
@@ -26,6 +26,15 @@ const LENGTHS = [
   { value: '1440', label: '24 hours' },
   { value: 'until', label: 'Until a time' },
 ]
+const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+/** @param begins the first of it */
+const repeatsOf = (begins: Date) => [
+  { value: 'never', label: 'Never' },
+  { value: 'day', label: 'Every day' },
+  { value: 'weekdays', label: 'Monday to Friday' },
+  { value: 'week', label: `Every ${DAYS[begins.getDay()]}` },
+  { value: 'cron', label: 'At the times of a cron expression' },
+]
 
 interface Draft {
   reason: string
@@ -37,26 +46,43 @@ interface Draft {
   /** Minutes, or `until`. */
   length: string
   until: string | null
+  repeats: string
+  cron: string
 }
 
 const NEW: Draft = {
   ...{ reason: '', entities: [], triggers: [], project: null, from: null, length: '60', until: null },
+  ...{ repeats: 'never', cron: '' },
 }
 
 /** As label=value. */
 const namesOf = (known: EntitiesResult | undefined): string[] =>
   (known?.labels ?? []).flatMap(({ label, values }) => values.map(({ value }) => `${label}=${value}`))
 
-/** @param now epoch ms */
-function writeOf({ reason, length, from, until, ...of }: Draft, now: number): MaintenanceCreate {
-  const begins = from === null ? now : Date.parse(from)
+/** Begins when the first of it does. @param begins epoch ms */
+function repeatOf({ repeats, cron }: Draft, begins: number): MaintenanceCreate['repeat'] {
+  if (repeats === 'never') return null
+  const at = new Date(begins)
+  const days = { day: '*', weekdays: '1-5', week: String(at.getDay()) }[repeats]
   return {
-    ...of,
-    reason: reason.trim(),
-    from,
-    until: length === 'until' ? until! : new Date(begins + Number(length) * MINUTE_MS).toISOString(),
+    cron: days === undefined ? cron.trim() : `${at.getMinutes()} ${at.getHours()} * * ${days}`,
+    time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   }
 }
+
+/** @param now epoch ms */
+function writeOf(draft: Draft, now: number): MaintenanceCreate {
+  const { reason, entities, triggers, project, length, from, until } = draft
+  const of = { reason: reason.trim(), entities, triggers, project }
+  const begins = from === null ? now : Date.parse(from)
+  const repeat = repeatOf(draft, begins)
+  // Its times have no seconds: the one that is to begin now began with the minute.
+  if (repeat)
+    return { ...of, from: isoOf(Math.floor(begins / MINUTE_MS) * MINUTE_MS), for: `${length}m`, repeat }
+  return { ...of, from, until: length === 'until' ? until! : isoOf(begins + Number(length) * MINUTE_MS) }
+}
+
+const isoOf = (ms: number): string => new Date(ms).toISOString()
 
 const faultsOf = (draft: Draft): Record<string, string> => ({
   ...blankFaults(draft, ['reason']),
@@ -64,11 +90,13 @@ const faultsOf = (draft: Draft): Record<string, string> => ({
     ? { entities: 'Choose an entity, a trigger or a project' }
     : {}),
   ...(draft.length === 'until' && draft.until === null ? { until: 'This is required' } : {}),
+  ...(draft.repeats === 'cron' ? blankFaults(draft, ['cron'], 'repeat.') : {}),
 })
 
 export function MaintenanceForm({ onClose }: { onClose: () => void }) {
   const kept = useDraft({ form: 'maintenance', start: NEW })
-  const draft = kept.value
+  // One that was kept by an older console has fewer fields.
+  const draft = { ...NEW, ...kept.value }
   const set = (some: Partial<Draft>) => kept.set((now) => ({ ...now, ...some }))
   const faults = useShownFaults(faultsOf(draft))
   const plan = useChange(maintenance.create, {
@@ -105,6 +133,7 @@ export function MaintenanceForm({ onClose }: { onClose: () => void }) {
           />
           <Scope draft={draft} set={set} mark={mark} />
           <Times draft={draft} set={set} mark={mark} />
+          <Repeats draft={draft} set={set} mark={mark} />
           <Refusal title="Couldn’t plan the maintenance" error={plan.error} />
           <DialogFoot draft={kept} onClose={onClose} word="Plan maintenance" isSending={plan.isPending} />
         </Stack>
@@ -186,11 +215,11 @@ function Times({ draft, set, mark }: Fields) {
       />
       <Select
         label="Lasts"
-        data={LENGTHS}
+        data={draft.repeats === 'never' ? LENGTHS : LENGTHS.filter(({ value }) => value !== 'until')}
         value={draft.length}
         onChange={(length) => set({ length: length! })}
         allowDeselect={false}
-        {...(draft.length === 'until' ? {} : mark('until'))}
+        {...(draft.length === 'until' ? {} : mark(draft.repeats === 'never' ? 'until' : 'for'))}
       />
       {draft.length === 'until' && (
         <TextInput
@@ -200,6 +229,40 @@ function Times({ draft, set, mark }: Fields) {
           onChange={({ currentTarget: { value } }) => set({ until: fromLocalInput(value) })}
           withAsterisk
           {...mark('until')}
+        />
+      )}
+    </>
+  )
+}
+
+function Repeats({ draft, set, mark }: Fields) {
+  return (
+    <>
+      <Select
+        label="Repeats"
+        data={repeatsOf(draft.from === null ? new Date() : new Date(draft.from))}
+        value={draft.repeats}
+        // One that repeats has no end of its own.
+        onChange={(repeats) =>
+          set({
+            repeats: repeats!,
+            ...(repeats !== 'never' && draft.length === 'until' ? { length: '60', until: null } : {}),
+          })
+        }
+        allowDeselect={false}
+        {...(draft.repeats === 'cron' ? {} : mark('repeat'))}
+      />
+      {draft.repeats === 'cron' && (
+        <TextInput
+          label="Cron expression"
+          description={`Minute, hour, day of month, month, day of week, in ${Intl.DateTimeFormat().resolvedOptions().timeZone}`}
+          placeholder="0 2 1 * *"
+          className="mono-input"
+          value={draft.cron}
+          onChange={({ currentTarget: { value } }) => set({ cron: value })}
+          maxLength={120}
+          withAsterisk
+          {...mark('repeat.cron')}
         />
       )}
     </>

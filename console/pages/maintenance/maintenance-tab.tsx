@@ -3,9 +3,10 @@ import { Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
+import { repeatWords } from '../../../schemas/repeat-words.ts'
 import type { MaintenanceWindow } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
-import { count } from '../../lib/time.ts'
+import { count, moment } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { maintenance, mkeys } from '../../maintenance-client.ts'
 import { useMay } from '../../parts/may.tsx'
@@ -85,6 +86,11 @@ function Windows({ windows }: { windows: readonly MaintenanceWindow[] }) {
               </Badge>
               {window.reason}
             </Group>
+            {window.repeat && (
+              <Text size="sm" c="dimmed">
+                Repeats {repeatWords(window.repeat)}
+              </Text>
+            )}
           </Cell>
           <Cell>
             {[
@@ -100,7 +106,11 @@ function Windows({ windows }: { windows: readonly MaintenanceWindow[] }) {
             <When at={window.ended_at ?? window.until} only="absolute" />
           </Cell>
           <Cell>{count(window.held)}</Cell>
-          <Cell>{window.by}</Cell>
+          <Cell>
+            <Text inherit truncate maw={180} title={window.by}>
+              {window.by}
+            </Text>
+          </Cell>
           <Cell isWhole>{window.state !== 'over' && <Acts window={window} />}</Cell>
         </Row>
       ))}
@@ -112,32 +122,53 @@ function Acts({ window }: { window: MaintenanceWindow }) {
   const may = useMay('respond')
   const end = useChange((_: undefined) => maintenance.end(window.id), {
     failed: `Couldn’t end ${window.reason}`,
-    said: () => `Ended: ${window.reason}`,
+    said: ({ state, from }) =>
+      state === 'planned'
+        ? `${window.reason} begins next ${moment(Date.parse(from), Date.now())}`
+        : `Ended: ${window.reason}`,
   })
   const extend = useChange(
     (_: undefined) =>
       maintenance.setEnd(window.id, new Date(Date.parse(window.until) + HOUR_MS).toISOString()),
     { failed: `Couldn’t extend ${window.reason}`, said: () => `One hour longer: ${window.reason}` },
   )
+  const stop = useChange((_: undefined) => maintenance.stopRepeating(window.id), {
+    failed: `Couldn’t stop ${window.reason}`,
+    said: () => `Ended for good: ${window.reason}`,
+  })
   if (!may) return null
+  const isPlanned = window.state === 'planned'
+  const ends = isPlanned ? (window.repeat ? 'Skip the next' : 'Cancel') : 'End now'
   return (
     <Group gap="xs" wrap="nowrap">
-      <Button
-        size="compact-sm"
-        variant="default"
-        loading={extend.isPending}
-        onClick={() => extend.mutate(undefined)}
-      >
-        1 h longer
-      </Button>
+      {!(isPlanned && window.repeat) && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          loading={extend.isPending}
+          onClick={() => extend.mutate(undefined)}
+        >
+          1 h longer
+        </Button>
+      )}
       <Button
         size="compact-sm"
         variant="default"
         loading={end.isPending}
         onClick={() => end.mutate(undefined)}
       >
-        {window.state === 'planned' ? 'Cancel' : 'End now'}
+        {ends}
       </Button>
+      {window.repeat && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          loading={stop.isPending}
+          onClick={() => stop.mutate(undefined)}
+        >
+          Stop repeating
+        </Button>
+      )}
     </Group>
   )
 }

@@ -74,3 +74,27 @@ it('plans maintenance, which holds back what fires of it, moves its end and ends
   expect((await maintenance('list', '--state', 'over')).out).toContain('mnt_1')
   expect((await maintenance('end', '1')).err).toContain('maintenance window mnt_1 is over since')
 })
+
+it('plans maintenance that repeats, leaves one out, and ends it for good', async () => {
+  const { maintenance } = await open()
+  const add = (...words: string[]) =>
+    maintenance('add', '--reason', 'Backup', '--entity', 'host=db-1', ...words)
+  for (const [words, said] of [
+    [
+      ['--cron', '0 2 * * 0', '--until', '2098-01-01T00:00:00Z'],
+      'with --cron, --for must say how long each lasts',
+    ],
+    [['--for', '1h', '--time-zone', 'Europe/Paris'], '--time-zone goes with --cron'],
+  ] as const)
+    expect(await add(...words)).toMatchObject({ code: 64, err: expect.stringContaining(said) })
+  const added = await add('--cron', '30 2 * * 0', '--time-zone', 'Europe/Paris', '--for', '1h')
+  const planned =
+    /^mnt_1 (planned from (\S+)|active) until \S+, every Sunday at 02:30 \(Europe\/Paris\): Backup \(host=db-1\)$/
+  expect(added.out).toMatch(planned)
+  expect((await maintenance('list')).out).toMatch(/every Sunday at 02:30 \(Europe\/Paris\)$/m)
+  const next = (await maintenance('end', 'mnt_1')).out
+  expect(next).toMatch(planned)
+  expect(planned.exec(next)![2]).not.toBe(planned.exec(added.out)![2])
+  expect((await maintenance('end', 'mnt_1', '--stop-repeating')).out).toMatch(/^mnt_1 over since \S+: Backup/)
+  expect((await maintenance('list')).out).toBe('no maintenance is planned')
+})

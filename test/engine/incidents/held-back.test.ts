@@ -41,7 +41,10 @@ const fire: Act = (world, { of }) =>
 const plan: Act = (world, { of, upTo }) => {
   const from = of([0, upTo(60)])
   const scope = of([{ triggers: ['t'] }, { entities: [`service=${of(SERVICES)}`] }])
-  const times = { from: later(world, from), until: later(world, from + upTo(120)) }
+  const times = of([
+    { from: later(world, from), until: later(world, from + upTo(120)) },
+    { repeat: { cron: `${upTo(60) - 1} * * * *` }, for: `${upTo(59)}m` },
+  ])
   return world.engine.createMaintenance({ reason: 'Upgrade', ...scope, ...times }, MARA)
 }
 const onWindow =
@@ -55,7 +58,7 @@ const ACTS: readonly Act[] = [
   async (world, { upTo }) => world.pass(upTo(60) * MINUTE),
   async (world, { upTo }) => world.pass(upTo(60) * MINUTE),
   ...(['acknowledge', 'handle', 'snooze', 'unsnooze'] as const).map(onIncident),
-  onWindow((world, id) => world.engine.endMaintenance(id, MARA)),
+  onWindow((world, id, { of }) => world.engine.endMaintenance(id, of([true, false]), MARA)),
   onWindow((world, id, { upTo }) => world.engine.setMaintenanceEnd(id, later(world, upTo(90)), MARA)),
 ]
 

@@ -233,14 +233,16 @@ describe('while maintenance lasts', () => {
     expect(await engine.setMaintenanceEnd(id, later, MARA)).toMatchObject({ until: later, state: 'active' })
     world.pass(HOUR)
     expect(await one(world)).toMatchObject({ state: 'snoozed', snoozed: { until: later, maintenance: id } })
-    expect(await engine.endMaintenance(id, MARA)).toMatchObject({
+    expect(await engine.endMaintenance(id, false, MARA)).toMatchObject({
       state: 'over',
       ended_at: isoAt(world.clock.at),
     })
     expect((await told(world)).at(-1)).toEqual(['fires', null, 2])
     await again(world)
     expect((await told(world)).at(-1)).toEqual(['fires', null, 2])
-    await expect(engine.endMaintenance(id, MARA)).rejects.toThrow('maintenance window mnt_1 is over since')
+    await expect(engine.endMaintenance(id, false, MARA)).rejects.toThrow(
+      'maintenance window mnt_1 is over since',
+    )
     await expect(engine.setMaintenanceEnd('mnt_9', later, MARA)).rejects.toThrow(
       'no maintenance window has the id mnt_9',
     )
@@ -282,13 +284,13 @@ describe('while maintenance lasts', () => {
       state: 'snoozed',
       snoozed: { until: three, maintenance: 'mnt_3' },
     })
-    await engine.endMaintenance('mnt_3', MARA)
+    await engine.endMaintenance('mnt_3', false, MARA)
     expect(await one(world)).toMatchObject({
       state: 'snoozed',
       snoozed: { until: two, maintenance: 'mnt_2' },
     })
     expect((await told(world)).at(-1)).toEqual(['fires', 'maintenance', 0])
-    await engine.endMaintenance('mnt_2', MARA)
+    await engine.endMaintenance('mnt_2', false, MARA)
     expect(await one(world)).toMatchObject({ state: 'open', snoozed: null })
     expect((await told(world)).at(-1)).toEqual(['fires', null, 2])
   })
@@ -300,5 +302,125 @@ describe('while maintenance lasts', () => {
     expect((await world.engine.listMaintenance()).windows).toMatchObject([{ triggers: ['paid'] }])
     await world.post(error)
     expect((await told(world)).at(-1)).toEqual(['fires', 'maintenance', 0])
+  })
+})
+
+describe('maintenance that repeats', () => {
+  /** Each day at 02:00 in Paris, for an hour. */
+  const nightly = (world: World, more: Partial<MaintenanceCreate> = {}) =>
+    world.engine.createMaintenance(
+      {
+        ...{ reason: 'Nightly backup', entities: ['service=checkout'], for: '1h' },
+        ...{ repeat: { cron: '0 2 * * *', time_zone: 'Europe/Paris' }, ...more },
+      },
+      MARA,
+    )
+  /** Fires at an instant. @returns whether it is held back, by what, and how many it reached */
+  async function firesAt(world: World, iso: string): Promise<unknown[]> {
+    world.pass(Date.parse(iso) - world.clock.at)
+    await world.post(error)
+    return (await told(world)).at(-1)!
+  }
+  const HELD = ['fires', 'maintenance', 0]
+  const TOLD = ['fires', null, 2]
+  async function openAt(iso: string): Promise<World> {
+    const world = await open()
+    world.pass(Date.parse(iso) - world.clock.at)
+    return world
+  }
+  const list = async (world: World) => (await world.engine.listMaintenance()).windows
+
+  it('begins at its times and lasts as long each time; between them firings are delivered, and what it held back, too', async () => {
+    const world = await openAt('2098-03-26T12:00:00Z')
+    expect(await nightly(world)).toMatchObject({
+      ...{ id: 'mnt_1', state: 'planned', for: '1h', ended_at: null },
+      ...{ from: '2098-03-27T01:00:00.000Z', until: '2098-03-27T02:00:00.000Z' },
+      repeat: { cron: '0 2 * * *', time_zone: 'Europe/Paris' },
+    })
+    expect(await firesAt(world, '2098-03-27T00:59:00Z')).toEqual(TOLD)
+    expect(await firesAt(world, '2098-03-27T01:00:00Z')).toEqual(HELD)
+    expect(await one(world)).toMatchObject({ snoozed: { until: '2098-03-27T02:00:00.000Z' } })
+    expect(await list(world)).toMatchObject([{ state: 'active', held: 1 }])
+    world.pass(HOUR)
+    expect((await told(world)).at(-1)).toEqual(TOLD)
+    expect(await one(world)).toMatchObject({ state: 'open', snoozed: null })
+    expect(await list(world)).toMatchObject([{ state: 'planned', from: '2098-03-28T01:00:00.000Z' }])
+    expect(await firesAt(world, '2098-03-28T01:30:00Z')).toEqual(HELD)
+    // Summer time begins in the night to the 30th: an hour earlier by UTC.
+    expect(await firesAt(world, '2098-03-31T00:10:00Z')).toEqual(HELD)
+    expect(await firesAt(world, '2098-03-31T01:10:00Z')).toEqual(TOLD)
+  })
+
+  it('lasts at once where one begins now, and not before its first beginning', async () => {
+    const world = await openAt('2098-03-26T01:00:00Z')
+    expect(await nightly(world)).toMatchObject({ state: 'active', until: '2098-03-26T02:00:00.000Z' })
+    const from = '2098-03-28T00:00:00Z'
+    expect(await nightly(world, { from })).toMatchObject({
+      state: 'planned',
+      from: '2098-03-28T01:00:00.000Z',
+    })
+    await world.engine.endMaintenance('mnt_1', true, MARA)
+    expect(await firesAt(world, '2098-03-27T01:30:00Z')).toEqual(TOLD)
+    expect(await firesAt(world, '2098-03-28T01:30:00Z')).toEqual(HELD)
+  })
+
+  it('that lasts takes longer, or ends; one that is to come is left out; and each time the next is as ever', async () => {
+    const world = await openAt('2098-03-20T12:00:00Z')
+    const { engine } = world
+    await nightly(world)
+    expect(await firesAt(world, '2098-03-21T01:30:00Z')).toEqual(HELD)
+    const longer = '2098-03-21T03:00:00.000Z'
+    expect(await engine.setMaintenanceEnd('mnt_1', longer, MARA)).toMatchObject({ until: longer })
+    expect(await one(world)).toMatchObject({ state: 'snoozed', snoozed: { until: longer } })
+    expect(await firesAt(world, '2098-03-21T02:30:00Z')).toEqual(HELD)
+    expect(await engine.endMaintenance('mnt_1', false, MARA)).toMatchObject({
+      ...{ state: 'planned', ended_at: null },
+      ...{ from: '2098-03-22T01:00:00.000Z', until: '2098-03-22T02:00:00.000Z' },
+    })
+    expect((await told(world)).at(-1)).toEqual(TOLD)
+    expect(await firesAt(world, '2098-03-21T02:45:00Z')).toEqual(TOLD)
+    for (const from of ['2098-03-23T01:00:00.000Z', '2098-03-24T01:00:00.000Z'])
+      expect(await engine.endMaintenance('mnt_1', false, MARA)).toMatchObject({ state: 'planned', from })
+    expect(await firesAt(world, '2098-03-23T01:30:00Z')).toEqual(TOLD)
+    expect(await firesAt(world, '2098-03-24T01:30:00Z')).toEqual(HELD)
+    expect(await engine.endMaintenance('mnt_1', true, MARA)).toMatchObject({
+      ...{ state: 'over', from: '2098-03-24T01:00:00.000Z', ended_at: '2098-03-24T01:30:00.000Z' },
+    })
+    expect((await told(world)).at(-1)).toEqual(TOLD)
+    expect(await firesAt(world, '2098-03-25T01:30:00Z')).toEqual(TOLD)
+    expect(await list(world)).toEqual([])
+  })
+
+  it('its end is moved only while it lasts, and not past its next beginning', async () => {
+    const world = await openAt('2098-03-20T12:00:00Z')
+    await nightly(world)
+    const move = (until: string) => world.engine.setMaintenanceEnd('mnt_1', until, MARA)
+    await expect(move('2098-03-21T03:00:00Z')).rejects.toThrow('repeats and does not last now')
+    world.pass(Date.parse('2098-03-21T01:30:00Z') - world.clock.at)
+    await expect(move('2098-03-22T01:00:01Z')).rejects.toThrow(
+      'until must not be after 2098-03-22T01:00:00.000Z, when it begins again',
+    )
+    await expect(move('2098-03-21T01:20:00Z')).rejects.toThrow('until must be in the future')
+  })
+
+  it.each([
+    [{ until: '2099-01-01T00:00:00Z' }, 'until must not be set where it repeats'],
+    [{ for: undefined }, 'for must say how long each lasts'],
+    [{ for: '24h' }, 'for must be shorter than from one beginning to the next'],
+    [
+      { for: '45m', repeat: { cron: '0,30 2 * * *' } },
+      'for must be shorter than from one beginning to the next',
+    ],
+    [{ repeat: { cron: '0 25 * * *' } }, 'repeat.cron has 25 as its hour, which must be from 0 to 23'],
+    [{ repeat: { cron: '0 2 30 2 *' } }, 'repeat.cron never comes'],
+    [
+      { repeat: { cron: '0 2 * * *', time_zone: 'Mars/Olympus' } },
+      'repeat.time_zone must be an IANA time zone',
+    ],
+    [{ from: '2199-01-01T00:00:00Z' }, 'from must be within a year'],
+  ])('refuses %j', async (of, message) => {
+    const world = await openAt('2098-03-20T12:00:00Z')
+    await expect(nightly(world, of)).rejects.toThrow(message)
+    expect((await world.engine.listMaintenance('all')).windows).toEqual([])
   })
 })

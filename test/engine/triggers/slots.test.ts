@@ -107,7 +107,7 @@ describe('a cron expression', () => {
     [{ cron: '0 9 * * * *' }, 'cron'],
     [{ cron: '0 9 * * *', time_zone: 'Mars/Olympus' }, 'time_zone'],
   ])('%j is refused, naming %s', (condition, field) => {
-    expect(cronFault(condition)?.field).toBe(field)
+    expect(cronFault(condition, 'condition')?.field).toBe(field)
   })
 
   it.each([
@@ -118,7 +118,7 @@ describe('a cron expression', () => {
     ['0 0 * 13 *', 'has 13 as its month, which must be from 1 to 12'],
     ['0 9 * * * *', 'must be five fields: minute, hour'],
   ])('%s is refused by the rule that it breaks', (cron, says) => {
-    expect(cronFault({ cron })?.message).toContain(says)
+    expect(cronFault({ cron }, 'condition')?.message).toContain(says)
   })
 
   it('too short to have five fields is told so wherever it is checked', () => {
@@ -133,7 +133,7 @@ describe('a cron expression', () => {
   it.each([{ cron: '*/5 * * * *' }, { cron: '0 9 * * 1-5', time_zone: 'America/New_York' }])(
     '%j is taken',
     (condition) => {
-      expect(cronFault(condition)).toBeNull()
+      expect(cronFault(condition, 'condition')).toBeNull()
     },
   )
 })

@@ -1,4 +1,4 @@
--- Version 43: all migrations, for a new file. Written by npm run generate.
+-- Version 44: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,
@@ -919,7 +919,7 @@ CREATE TABLE maintenance_windows (
   via TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   held INTEGER NOT NULL DEFAULT 0                      -- firings that it held back
-);
+, cron TEXT, time_zone TEXT, lasts TEXT, moved_from INTEGER, moved_until INTEGER);
 CREATE INDEX maintenance_windows_until ON maintenance_windows (until_at);
 CREATE INDEX incidents_maintenance ON incidents (maintenance_id) WHERE maintenance_id IS NOT NULL;
 INSERT INTO "labels_keyed" VALUES (0);

@@ -63,27 +63,33 @@ describe('the first message of a run', () => {
     expect(plain.shown.sort()).toEqual(['evt_1', 'evt_2'])
   })
 
-  it('names planned maintenance of it that lasted then, or ended within the hour before', async () => {
-    world = await openRunWorld()
-    const { engine, clock } = world
-    await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
-    await world.agent({ name: 'first-look', trigger: 't', model: 'm1' })
-    world.models.reply('m1', [conclude(), conclude()])
-    const of = { reason: 'Upgrade of the database', for: '10m' }
-    for (const entities of [['service=checkout'], ['service=search']])
-      await engine.createMaintenance({ ...of, entities }, { by: 'mara', via: 'console' })
-    const [from, until] = [clock.at, clock.at + 600_000].map((at) => new Date(at).toISOString())
-    clock.at += 1_200_000
-    await world.post(error)
-    clock.at += 3_600_000
-    await world.post(error)
-    const messages = await Promise.all(
-      (await world.settled()).map(async ({ id }) => stepsOf(await world!.run(id), 'prompt')[0]!.message),
-    )
-    const said = `Planned maintenance of it, ${from} to ${until}: "Upgrade of the database".`
-    expect(messages.map((one) => one.split('Planned maintenance').length - 1).sort()).toEqual([0, 1])
-    expect(messages.some((one) => one.includes(said))).toBe(true)
-  })
+  it.each(['once', 'daily'])(
+    'names planned maintenance of it that lasted then, or ended within the hour before: %s',
+    async (often) => {
+      world = await openRunWorld()
+      const { engine, clock } = world
+      clock.at = Math.ceil(clock.at / 60_000) * 60_000
+      const [hour, minute] = [new Date(clock.at).getUTCHours(), new Date(clock.at).getUTCMinutes()]
+      await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
+      await world.agent({ name: 'first-look', trigger: 't', model: 'm1' })
+      world.models.reply('m1', [conclude(), conclude()])
+      const repeat = often === 'daily' ? { cron: `${minute} ${hour} * * *` } : null
+      const of = { reason: 'Upgrade of the database', for: '10m', repeat }
+      for (const entities of [['service=checkout'], ['service=search']])
+        await engine.createMaintenance({ ...of, entities }, { by: 'mara', via: 'console' })
+      const [from, until] = [clock.at, clock.at + 600_000].map((at) => new Date(at).toISOString())
+      clock.at += 1_200_000
+      await world.post(error)
+      clock.at += 3_600_000
+      await world.post(error)
+      const messages = await Promise.all(
+        (await world.settled()).map(async ({ id }) => stepsOf(await world!.run(id), 'prompt')[0]!.message),
+      )
+      const said = `Planned maintenance of it, ${from} to ${until}: "Upgrade of the database".`
+      expect(messages.map((one) => one.split('Planned maintenance').length - 1).sort()).toEqual([0, 1])
+      expect(messages.some((one) => one.includes(said))).toBe(true)
+    },
+  )
 
   it('is said of an agent as it is, and brief is no field of its own', async () => {
     await told('plain')
