@@ -319,9 +319,30 @@ interface Failure {
 const MAX_MESSAGE = 300
 /** What an event of a stream says, since the status was sent before. */
 const FINAL_TYPES = /invalid_request|authentication|permission|not_found|billing|insufficient_quota/
-/** How endpoints say that the conversation is longer than the model takes; there is no one word for it. */
-const OVERFLOW =
-  /context[_ ](length|window|size|limit)|maximum context|prompt is too long|(input|prompt|request) (is )?too (long|large)|exceed(s|ed)? (the )?(maximum|max|available) (number of |context |input )?(tokens|length|context)|input token count|request_too_large|too many (input )?tokens/i
+/**
+ * How endpoints say that the conversation is longer than the model takes; there is no one word for it. None of them may be
+ * what is said of a text with too many characters, such as the description of a tool, or of a reply that may not be so long.
+ */
+const OVERFLOW = new RegExp(
+  [
+    'context[_ ]?(length|window|size|limit)|maximum context|request_too_large',
+    '(input|prompt|request)( body)? (is )?too (long|large)|tokens? too long',
+    'exceed(s|ed)? (the )?(maximum|max|available) (number of |context |input )?(tokens|length|context)',
+    'input token count|too many (input )?tokens|input tokens exceed|token count of [0-9]+ exceeds',
+    // xAI; Kimi; Qwen; servers by SGLang and vLLM.
+    'maximum prompt length|exceed(s|ed)? model token limit|range of input length should be',
+    'input length.{0,40} exceeds the maximum allowed length|maximum model length',
+    'max_tokens must be at least 1, got -|tokens in request more than max tokens allowed',
+    // Servers of Hugging Face and Together; Cerebras and Groq.
+    'inputs` (tokens \\+ `max_new_tokens` must be <=|must have less than)|reduce the length of the (messages|prompt|input)',
+  ].join('|'),
+  'i',
+)
+/**
+ * How a provider says that one request has more tokens than an account may send in a minute: no wait makes room for it. It
+ * says so with 429, as of a request that may come again later.
+ */
+const OVER_MINUTE = /request too large.{0,200}(tokens per min|TPM)|tokens must be reduced in order to run/is
 
 /** How endpoints say that a model takes text alone, or not this image; there is no one word for it. */
 const BLIND = /image|vision|multi-?modal|content must be a string|content.{0,40}(expected|valid) string/i
@@ -350,8 +371,7 @@ export function failureOf(error: unknown, provider: Provider, now: number): Fail
   const { status, headers } = (error ?? {}) as { status?: unknown; headers?: unknown }
   const said = saidIn(error)
   if (typeof status === 'number') {
-    if ((status === 400 || status === 413 || status === 422) && said.isOverflow)
-      return fail('overflow', said.text, provider, { status })
+    if (isOverflow(status, said)) return fail('overflow', said.text, provider, { status })
     if (said.isSpent && status < 500)
       return fail('refused', said.text, provider, { status: status === 400 ? NO_CREDIT : status })
     const again = (status === 429 && !said.isFinal) || status === 408 || status === 409 || status >= 500
@@ -372,6 +392,12 @@ export function failureOf(error: unknown, provider: Provider, now: number): Fail
       : fail('overloaded', said.text, provider, { later: { waitMs: null } })
   }
   return fail('malformed', 'the reply breaks its format', provider)
+}
+
+/** A body that is too large is that of a conversation, be it of a proxy without a word that fits. */
+function isOverflow(status: number, { text, isOverflow: isSaid }: ReturnType<typeof saidIn>): boolean {
+  if (status === 413) return true
+  return status === 429 ? OVER_MINUTE.test(text) : (status === 400 || status === 422) && isSaid
 }
 
 function fail(
