@@ -58,6 +58,9 @@ export interface Answer<T = unknown> {
 }
 
 export class Client {
+  /** Status of the answer that was read last; null: none was. */
+  private lastRead: number | null = null
+
   constructor(
     readonly target: Target,
     private readonly io: Pick<Io, 'fetch' | 'interrupted'>,
@@ -166,10 +169,21 @@ export class Client {
   /** @throws CliError where the body is no JSON */
   private parse<T>(status: number, text: string): T {
     try {
-      return JSON.parse(text) as T
+      const answer = JSON.parse(text) as T
+      this.lastRead = status
+      return answer
     } catch {
       throw this.notOurs(status)
     }
+  }
+
+  /**
+   * What it means that a command could not go by what it was answered, where nothing at the address says that it is svc;
+   * null: it is svc, or no answer was read.
+   */
+  async strangeAnswer(): Promise<CliError | null> {
+    if (this.lastRead === null || (await this.versionThere()) !== null) return null
+    return this.notOurs(this.lastRead)
   }
 
   private notOurs(status: number): CliError {

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander'
 import { version } from '../version.ts'
 import { Client } from './client.ts'
 import { type ClientFlags, resolveTarget } from './credentials.ts'
+import type { CliError } from './exit.ts'
 import { escapeLine, type Io } from './terminal.ts'
 
 export interface JsonFlag {
@@ -46,6 +47,10 @@ export function clientOf(io: Io, flags: ClientFlags): Client {
   clients.set(io, client)
   return client
 }
+
+/** The error that says so, where the daemon which was asked last is none of svc; null: it is, or none was asked. */
+export const strangeAnswer = async (io: Io): Promise<CliError | null> =>
+  (await clients.get(io)?.strangeAnswer()) ?? null
 
 /** That the daemon which was asked last is of another version than this command; null: it is not, or is not known. */
 export async function otherVersion(io: Io): Promise<string | null> {

@@ -42,7 +42,7 @@ import { telemetryCommand } from './commands/telemetry.ts'
 import { usageCommand } from './commands/usage.ts'
 import { whyCommand } from './commands/why.ts'
 import { workspacesCommand } from './commands/workspaces.ts'
-import { addConnectionOptions, otherVersion } from './context.ts'
+import { addConnectionOptions, otherVersion, strangeAnswer } from './context.ts'
 import { CliError, type ErrorFields, EXIT, usageError } from './exit.ts'
 import { STANDARD } from './files.ts'
 import { describeEnvironment, EXAMPLES, EXITS } from './help.ts'
@@ -220,8 +220,9 @@ export async function run(io: Io, argv: readonly string[]): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' })
     return EXIT.ok
   } catch (error) {
+    const strange = told(error).exitCode === EXIT.fault ? await strangeAnswer(io) : null
     const apart = isOfVersions(error) ? await otherVersion(io) : null
-    return report(io, error, isJson, apart)
+    return report(io, strange ?? error, isJson, apart)
   }
 }
 

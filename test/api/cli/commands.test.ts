@@ -425,6 +425,17 @@ it.each([
   expect(ran.err).not.toContain('did you mean')
 })
 
+it.each(['{}', 'null', '[]', '{"incidents": 3}'])(
+  'another program that answers every path with %s is not taken for svc',
+  async (body) => {
+    stub = await startStub((_seen, response) => answer(response, 200, JSON.parse(body)))
+    expect(await svc(['incidents', 'list'], { env: { SVCD_URL: stub.url } })).toMatchObject({
+      code: 1,
+      err: `svc: the answer is not one of svc (HTTP 200 from ${stub.url})\n`,
+    })
+  },
+)
+
 describe('a daemon of another version', () => {
   const refusals: [string, number, unknown, number][] = [
     ['a path that it does not know', 404, { detail: 'unknown API path /api/incidents' }, 1],
