@@ -145,6 +145,8 @@ interface File {
   root: Root
   value: MapValue
   environment: string | null
+  /** What includes it; null: it was given. */
+  by: File | null
 }
 
 /** Puts texts together. Every problem is told with its file, line and column. */
@@ -204,7 +206,7 @@ class Composition {
   private load(): void {
     const seen = new Set<string>()
     let characters = 0
-    const take = (of: CatalogText, root: Root): void => {
+    const take = (of: CatalogText, root: Root, by: File | null = null): void => {
       if (seen.has(of.path)) return
       seen.add(of.path)
       characters += of.text.length
@@ -230,8 +232,9 @@ class Composition {
         return
       }
       if (MANY.some((key) => value.fields.has(key))) this.isPlain = false
-      this.files.push({ of, root, value, environment: this.environmentOf(value) })
-      for (const included of this.included(of, value)) take(included, root)
+      const file = { of, root, value, environment: this.environmentOf(value), by }
+      this.files.push(file)
+      for (const included of this.included(of, value)) take(included, root, file)
     }
     for (const root of this.input.roots) for (const of of root.files) take(of, root)
     const [first = { name: 'catalog', files: [] }] = this.input.roots
@@ -285,14 +288,17 @@ class Composition {
       this.folders.set(folderOf(of.path), this.owner(name, true))
   }
 
-  private ownerOf({ of, root, value }: File): Owner {
+  /** Whatever folder the command runs in: what is included from beside a catalog goes with what includes it. */
+  private ownerOf({ of, root, value, by }: File): Owner {
     const own = textIn(value, 'catalog')
     if (own !== undefined) return this.owner(own, true)
     for (let folder = folderOf(of.path); ; folder = folderOf(folder)) {
       const named = this.folders.get(folder)
       if (named) return named
-      if (folder === '') return this.owner(root.name, false)
+      // What is above the folder that the command runs in is not below it.
+      if (folder === '' || /(^|\/)\.\.$/.test(folder)) break
     }
+    return by ? this.ownerOf(by) : this.owner(root.name, false)
   }
 
   private owner(name: string, isNamed: boolean): Owner {

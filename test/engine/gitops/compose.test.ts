@@ -89,6 +89,26 @@ describe('many catalog files', () => {
     )
   })
 
+  // As they are called from the folder above, from the folder itself, from one beside it, and by whole paths.
+  it.each(['shop/', '', '../shop/', '/repo/shop/'])(
+    'are of the catalog that includes them, from beside its folder, too: by %j',
+    (at) => {
+      const beside = `${at}../shared/sources.yaml`.replace(/[^/.]+\/\.\.\//, '')
+      const { parts } = compose({
+        roots: [
+          { name: 'catalog', files: texts({ [`${at}catalog.yaml`]: `catalog: ops\ninclude: ${beside}\n` }) },
+        ],
+        read: () => [{ path: beside, text: gateway }],
+      })
+      expect(parts).toMatchObject([{ identity: 'gateway', owner: 'ops', files: [beside] }])
+    },
+  )
+
+  it('are not of a catalog of the folder that the command runs in where they lie beside it', () => {
+    const files = { 'catalog.yaml': 'catalog: ops\n', '../other/sources.yaml': gateway }
+    expect(put(files).parts).toMatchObject([{ identity: 'gateway', owner: 'shop' }])
+  })
+
   it('are read once, whether given or included, also in a circle', () => {
     const files = {
       'main.yaml': 'include: [parts/a.yaml]\n',
