@@ -394,6 +394,14 @@ class Composition {
       if (found) this.beside[field].push({ value: found, file: of.path })
     }
     if (value.fields.has('kind')) return this.onePart(value)
+    const name = value.fields.get('name')
+    if (name) {
+      const kinds = Object.keys(SECTION_OF).join(', ')
+      this.told.problems.push(
+        problemAt(name.key, `kind is missing: a file of one part says which it is, one of ${kinds}`),
+      )
+      return []
+    }
     const said = Object.fromEntries([...value.fields].map(([key, field]) => [key, headOf(field.value)]))
     for (const { path, message, isKey } of rootBreaches(said))
       this.told.problems.push(problemAt(spotAt(value, path, isKey), message, path))
@@ -555,21 +563,10 @@ function sectionsOf(spot: Spot, parts: readonly Part[]): [string, { key: Spot; v
   })
 }
 
-const movedOf = (spot: Spot, moved: readonly Moved[]): [string, { key: Spot; value: Value }][] =>
-  moved.length
-    ? [
-        [
-          MOVED_KEY,
-          {
-            key: spot,
-            value: listAt(
-              spot,
-              moved.map(({ line }) => line),
-            ),
-          },
-        ],
-      ]
-    : []
+const movedOf = (spot: Spot, moved: readonly Moved[]): [string, { key: Spot; value: Value }][] => {
+  const items = moved.map(({ line }) => line)
+  return items.length ? [[MOVED_KEY, { key: spot, value: listAt(spot, items) }]] : []
+}
 
 /** Whether a text says what only `compose` reads; without it one file is taken as it is. */
 export const needsComposing = (text: string): boolean =>

@@ -37,6 +37,12 @@ describe('many catalog files', () => {
     expect(owned).toEqual([{ name: 'shop', isNamed: false, text: JSON.stringify(catalog) }])
   })
 
+  it('of one part say its kind: one that does not is told so, and nothing else', () => {
+    expect(told(put({ 'slow.yaml': slow.replace('kind: trigger\n', '') }))).toEqual([
+      'slow.yaml:1:1: kind is missing: a file of one part says which it is, one of source, trigger, agent, mcp_server, project, skill, entity',
+    ])
+  })
+
   it('know the place of each value', () => {
     const { locate } = put({ 'a/sources.yaml': gateway, 'a/slow.yaml': slow, 'values.yml': values })
     expect(locate(['triggers', 0, 'filters', 0, 'value'])).toMatchObject({
