@@ -26,7 +26,15 @@ import { lookWithoutKey, rawEvents, TO_SPLUNK, WELL } from '../senders/splunk.ts
 import { streamOf } from '../stream-body.ts'
 import { answers, body, headers, mayTake } from '../validate.ts'
 import { decode, partsOf, WIRE_MAX } from '../whole-body.ts'
-import { answerSender, answerVerification, handshakeOf, sizeOf, wantedBy } from './sender-answers.ts'
+import {
+  answerSender,
+  answerVerification,
+  handshakeOf,
+  lookAnswer,
+  sendLook,
+  sizeOf,
+  wantedBy,
+} from './sender-answers.ts'
 
 /** Types producers give NDJSON; there is no registered one. */
 const NDJSON_TYPES = new Set([
@@ -120,6 +128,8 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
       answerVerification(request, reply, route)
       const told = clusterAnswer(request.originalUrl, request.raw)
       if (told) return sendAsCluster(reply, told)
+      const look = lookAnswer(request)
+      if (look !== null) return sendLook(reply, look)
       return {
         ok: true,
         detail:
@@ -172,8 +182,11 @@ async function ingested(
   const told = clusterAnswer(request.originalUrl, request.raw, given?.body ?? [])
   if (told) return sendAsCluster(reply, told)
   answerVerification(request, reply, route)
-  if (route.connector === 'vercel' && given && sizeOf(given.body) === 0)
-    return reply.code(200).send({ ingested: 0 })
+  if (given && sizeOf(given.body) === 0) {
+    const look = lookAnswer(request)
+    if (look !== null) return sendLook(reply, look)
+    if (route.connector === 'vercel') return reply.code(200).send({ ingested: 0 })
+  }
   const wanted = given ? wantedBy(request, route, given.body) : null
   const call = callOf(request, route)
   if (call.headers) Object.assign(call.headers, saidInQuery(request.originalUrl))

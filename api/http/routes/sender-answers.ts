@@ -45,6 +45,37 @@ const CHALLENGE_MAX = 4_096
 /** What is shown again in a header. */
 const SHOWN = /^[\x21-\x7e]{1,256}$/
 
+/** What is shown again in a body: a sentence, as Microsoft Graph sends. */
+const TOLD = /^[\x20-\x7e]{1,1024}$/
+/** Fields of an address by which senders look whether it is meant for them, and want their value as the answer. */
+const LOOKS = {
+  /** developers.dropbox.com, Webhooks; Nylas and Adobe I/O ask in the same way. W3C WebSub, section 5.3: `hub.challenge`. */
+  GET: ['challenge', 'hub.challenge'],
+  /** learn.microsoft.com, Receive change notifications through webhooks: without a body. */
+  POST: ['validationToken'],
+} as const
+/** developer.okta.com, Event hooks, One-time verification request. */
+const OKTA = 'x-okta-verification-challenge'
+
+/** The answer to such a look; null: the request is none. */
+export function lookAnswer({ method, headers, originalUrl }: FastifyRequest): string | object | null {
+  const shown = headers[OKTA]
+  if (method === 'GET' && typeof shown === 'string' && SHOWN.test(shown)) return { verification: shown }
+  const query = new URLSearchParams(originalUrl.split('?')[1])
+  const fields = method === 'GET' || method === 'POST' ? LOOKS[method] : []
+  return fields.map((field) => query.get(field)).find((value) => value !== null && TOLD.test(value)) ?? null
+}
+
+/** Answers a look: a text as it is, else JSON. */
+export const sendLook = (reply: FastifyReply, answer: string | object): FastifyReply =>
+  typeof answer === 'string'
+    ? reply
+        .code(200)
+        .type('text/plain; charset=utf-8')
+        .serializer((text: string) => text)
+        .send(answer)
+    : sendPlain(reply, answer)
+
 export const sizeOf = (body: Body): number =>
   body instanceof Uint8Array ? body.length : body.reduce((sum, part) => sum + part.length, 0)
 

@@ -44,6 +44,55 @@ describe('a sender of webhooks', () => {
     expect(event.json()).not.toHaveProperty('validationResponse')
   })
 
+  const graph = 'Validation: Testing client application reachability for subscription Request-Id: 7f3d-a1b2'
+  it.each<[string, 'GET' | 'POST', string, Record<string, string>, string, unknown]>([
+    // learn.microsoft.com/graph/change-notifications-delivery-webhooks
+    ['Microsoft Graph', 'POST', `validationToken=${encodeURIComponent(graph)}`, {}, 'text/plain', graph],
+    // developer.okta.com/docs/concepts/event-hooks
+    [
+      'Okta',
+      'GET',
+      '',
+      { 'x-okta-verification-challenge': 'b7Qx1' },
+      'application/json',
+      { verification: 'b7Qx1' },
+    ],
+    // developers.dropbox.com/reference/webhooks
+    ['Dropbox', 'GET', 'challenge=aB-1_9', {}, 'text/plain', 'aB-1_9'],
+    // w3.org/TR/websub, section 5.3
+    [
+      'WebSub',
+      'GET',
+      'hub.mode=subscribe&hub.topic=https%3A%2F%2Fa.test&hub.challenge=77',
+      {},
+      'text/plain',
+      '77',
+    ],
+  ])(
+    '%s sees what it showed again, and nothing is stored',
+    async (_who, method, query, headers, type, said) => {
+      const { events } = (await door.engine.status()).counters
+      const of = `${url}?key=${secret}&${query}`
+      const answer = await door.call(method, of, undefined, headers)
+      expect([answer.status, answer.headers['content-type']]).toEqual([200, expect.stringContaining(type)])
+      expect(typeof said === 'string' ? answer.text : answer.json()).toEqual(said)
+      expect((await door.engine.status()).counters.events).toBe(events)
+      expect(
+        (await door.call(method, `/ingest/webhook-none?key=${secret}&${query}`, undefined, headers)).status,
+      ).toBe(404)
+      // What cannot be shown in a line is not shown.
+      if (query)
+        expect((await door.call(method, of.replace(/=[^=]*$/, '=%0d%0aa'), undefined)).text).not.toMatch(
+          /^\s*a$/,
+        )
+    },
+  )
+
+  it('Microsoft Graph sends what happened with a body, which is stored', async () => {
+    const answer = await door.call('POST', `${url}?key=${secret}&validationToken=a`, { value: [{ id: 1 }] })
+    expect([answer.status, answer.json()]).toEqual([202, expect.objectContaining({ ingested: 1 })])
+  })
+
   it('of CloudEvents is told that it may send, before it has a credential', async () => {
     const origin = { 'webhook-request-origin': 'eventgrid.azure.net' }
     const answer = await door.call('OPTIONS', url, undefined, { ...origin, 'webhook-request-rate': '120' })
