@@ -143,3 +143,31 @@ test('an event with a long payload keeps its own row in view when it is opened, 
   await expect(page.getByRole('region', { name: 'Payload of evt_20' })).toContainText('299')
   await expect(row('event 20')).toBeInViewport()
 })
+
+test('the text of a row is marked with the mouse, and a click on it opens the row', async ({
+  page,
+  daemon,
+}) => {
+  const path = await daemon.source('app', {
+    text_template: '{message}',
+    labels: [{ name: 'service', field: 'service', primary: true }],
+  })
+  await daemon.call('POST', path, { service: 'shop', message: 'card declined by the bank' })
+  await goTo(page, `${daemon.url}/explore?l=service%3Dshop`)
+  const text = page.getByText('card declined by the bank', { exact: true })
+  const open = page.getByRole('button', { name: /^card declined/ })
+  const { x, y, height } = (await text.boundingBox())!
+  await page.mouse.move(x + 2, y + height / 2)
+  await page.mouse.down()
+  await page.mouse.move(x + 60, y + height / 2, { steps: 4 })
+  await page.mouse.up()
+  expect('card declined by the bank').toContain(
+    await page.evaluate('String(getSelection()).trim() || "nothing"'),
+  )
+  await expect(open).toHaveAttribute('aria-expanded', 'false')
+  // The click takes the mark away, and is one on the row.
+  await text.click()
+  await expect(open).toHaveAttribute('aria-expanded', 'true')
+  await text.click()
+  await expect(open).toHaveAttribute('aria-expanded', 'false')
+})

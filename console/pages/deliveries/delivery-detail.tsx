@@ -62,9 +62,7 @@ function Message({ id }: { id: string }) {
         </Text>
         {data !== undefined && <CopyIcon value={data} label="Copy what is posted" />}
       </Group>
-      <pre style={{ margin: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', fontFamily: 'inherit' }}>
-        {data === undefined ? 'Loading…' : indentJson(data)}
-      </pre>
+      <pre>{data === undefined ? 'Loading…' : indentJson(data)}</pre>
     </section>
   )
 }

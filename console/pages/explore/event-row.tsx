@@ -34,7 +34,7 @@ export function EventRow({ event, now, open, active, isNew = false, mark, onTogg
         data-new={isNew}
         data-mark={mark}
       >
-        {/* The button's area is the whole row (see app.css); the label buttons lie above it. */}
+        {/* The button's area is the whole row (see timeline.css); what it says and the label buttons lie above it. */}
         <button
           type="button"
           className="row-open mono"
@@ -53,10 +53,16 @@ export function EventRow({ event, now, open, active, isNew = false, mark, onTogg
         {/* Plain elements: forty rows are drawn anew as events arrive, and with the kit's components that is a long task. */}
         <div className="ellipsis row-cell">{event.source}</div>
         <div className="ellipsis row-cell row-type">{event.event_type}</div>
-        <div className="ellipsis row-cell row-text" title={event.text}>
+        {/* biome-ignore-start lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the button is for keys; this can be marked, too. */}
+        <div
+          className="ellipsis row-cell row-text"
+          title={event.text}
+          onClick={() => getSelection()!.isCollapsed && onToggle()}
+        >
           {mark && <span className="row-mark">{mark}</span>}
           {event.text}
         </div>
+        {/* biome-ignore-end lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: as above. */}
         <div className="row-labels">
           {labels.slice(0, 3).map(([name, value]) =>
             onLabel && typeof value === 'string' ? (
@@ -100,7 +106,7 @@ function Payload({ event }: { event: ApiEvent }) {
     staleTime: Number.POSITIVE_INFINITY,
   })
   return (
-    <section className="payload mono" aria-label={`Payload of ${event.id}`} style={{ position: 'relative' }}>
+    <section className="payload mono" aria-label={`Payload of ${event.id}`}>
       <Group justify="space-between" wrap="nowrap" mb={4}>
         <Text size="xs" c="dimmed">
           {event.id} · happened {event.event_time} · stored {event.ingested_at}
@@ -108,21 +114,19 @@ function Payload({ event }: { event: ApiEvent }) {
         </Text>
         <Group gap="xs" wrap="nowrap">
           {trace && (
-            <Text size="xs" ff="text" style={{ whiteSpace: 'nowrap' }}>
+            <Text size="xs" ff="text">
               <Link to={tracePath(trace)}>Open the trace</Link>
             </Text>
           )}
           {metric && (
-            <Text size="xs" ff="text" style={{ whiteSpace: 'nowrap' }}>
+            <Text size="xs" ff="text">
               <Link to={metric}>Open the metric</Link>
             </Text>
           )}
           {data !== undefined && <CopyIcon value={data} label="Copy the payload" />}
         </Group>
       </Group>
-      <pre style={{ margin: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', fontFamily: 'inherit' }}>
-        {error ? error.message : data === undefined ? 'Loading…' : indentJson(data)}
-      </pre>
+      <pre>{error ? error.message : data === undefined ? 'Loading…' : indentJson(data)}</pre>
     </section>
   )
 }
