@@ -9688,7 +9688,9 @@ export interface PartWritten {
 export interface SubscriptionCreated {
   /** Id. */
   subscription_id: string
-  /** Key of the webhook-signature header, shown once; absent for one that existed. */
+  /**
+   * Key of the webhook-signature header, shown once; absent for one that existed, and where posts are in the form of another service.
+   */
   secret?: string
   /** Project, by id. */
   project?: string
@@ -12361,6 +12363,10 @@ export interface ProjectRepair {
 export interface ProjectSubscribe {
   /** Where firings are posted: an http or https address. Absent with fetch. */
   url?: string
+  /**
+   * The form in which firings are posted; absent: that of the address's host, such as slack at hooks.slack.com, else svc. Mattermost takes slack.
+   */
+  format?: 'svc' | 'slack' | 'teams' | 'discord' | 'google_chat' | 'pagerduty'
   /** Name for it. */
   name?: string
   /** True instead of url: firings are fetched, for who has no address. */
@@ -12777,6 +12783,10 @@ export interface SubscribeRequest {
    * Where firings are posted: an http or https address, or slack://channel/ and the id or name of a channel. Absent with fetch.
    */
   url?: string
+  /**
+   * The form in which firings are posted; absent: that of the address's host, such as slack at hooks.slack.com, else svc. Mattermost takes slack.
+   */
+  format?: 'svc' | 'slack' | 'teams' | 'discord' | 'google_chat' | 'pagerduty'
   /**
    * Name for it. Without one it is the channel of Slack, the credential of who fetches, or for an address two words made of it.
    */
@@ -13756,6 +13766,8 @@ export interface Subscription {
   kind: 'webhook' | 'slack' | 'mcp'
   /** Address, its last part masked; empty where firings are fetched. */
   url: string
+  /** The form in which firings are posted; svc is signed. */
+  format: 'svc' | 'slack' | 'teams' | 'discord' | 'google_chat' | 'pagerduty'
   /** Name for it. */
   name: string
   /** Who made it. */

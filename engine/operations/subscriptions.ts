@@ -2,8 +2,9 @@
  * Subscriptions: an address is told of a trigger's firings, or of all of a project's; or the firings are fetched, by
  * agents that no address leads to. A credential with scope admin sees and removes any; another only those it made.
  */
-import type { FiringAcknowledge, WhyRecord } from '../../schemas/types.ts'
+import type { FiringAcknowledge, SubscribeRequest, WhyRecord } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
+import type { Subscribe } from '../outbox/subscriptions.ts'
 import { isAdmin, type OperationInput, PAGED } from './input.ts'
 import { tagged } from './operation.ts'
 
@@ -16,15 +17,17 @@ type By = Pick<OperationInput, 'caller'>
 
 /** Whom firings are told to. @throws SvcError invalid */
 function receiverIn(
-  { url, fetch, name }: { url?: string; fetch?: boolean; name?: string },
+  { url, fetch, name, format }: Omit<SubscribeRequest, 'trigger'>,
   by: By,
-): { url: string | null; name: string | undefined; audience: 'operator' | 'caller' } {
+): Pick<Subscribe, 'url' | 'name' | 'audience' | 'format'> {
   if ((url === undefined) === (fetch !== true))
     fail('invalid', 'give exactly one of url (firings are posted there) and fetch: true (you fetch them)', {
       field: 'url',
     })
+  if (format !== undefined && !url?.startsWith('http'))
+    fail('invalid', 'format is of an http or https address', { field: 'format' })
   // What an operator names may be on the private network; what another names must be public.
-  return { url: url ?? null, name, audience: isAdmin(by) ? 'operator' : 'caller' }
+  return { url: url ?? null, name, format, audience: isAdmin(by) ? 'operator' : 'caller' }
 }
 
 /** Who asks: without scope admin, for what is its own. */

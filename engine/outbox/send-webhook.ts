@@ -1,8 +1,10 @@
-/** Posts a firing to a subscribed address, signed. */
+/** Posts a firing to a subscribed address: signed in svc's own form, or as a message that a chat or a pager takes. */
 
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { RETRY_SECONDS, type RetryKind } from '../../machines/delivery.ts'
+import { ownField } from '../../schemas/fields-of.ts'
 import { readRetryAfter } from '../../schemas/retry-after.ts'
+import type { FiringMessage, Subscription } from '../../schemas/types.ts'
 import { addressSecrets } from '../net/address-secrets.ts'
 import type { Audience, Egress, EgressAnswer, EgressFault, FaultCode } from '../net/fetch.ts'
 import { storedFault } from '../net/redact.ts'
@@ -13,6 +15,8 @@ export interface Target {
   /** What to sign with; null: it goes unsigned. */
   secret: string | null
   audience: Audience
+  /** Null: as its host says. */
+  format: PostFormat | null
 }
 
 /** What every sender needs. */
@@ -27,17 +31,19 @@ const TIMEOUT_MS = 10_000
 
 /** @param message the body of the delivery, JSON */
 export async function sendWebhook(
-  { id, message, url, secret, audience }: Target & { id: string; message: string },
+  { id, message, url, secret, audience, format }: Target & { id: string; message: string },
   { egress, situation, signal }: Out,
 ): Promise<Outcome> {
+  const form = format ?? formatOf(url)
+  const body = form === 'svc' ? message : postOf(form, JSON.parse(message) as FiringMessage, url)
   const answer = await egress.send({
-    url,
+    url: form === 'pagerduty' ? withoutRoutingKey(url) : url,
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      ...signatureHeaders(id, situation().now, message, secret),
+      ...(form === 'svc' ? signatureHeaders(id, situation().now, message, secret) : {}),
     },
-    body: message,
+    body,
     audience,
     timeoutMs: TIMEOUT_MS,
     // What a recipient writes is shown to nobody, so it is not read.
@@ -47,6 +53,191 @@ export async function sendWebhook(
     signal,
   })
   return outcomeOf(answer, situation())
+}
+
+/* Messages of others: chats and pagers take no other body than their own, and check no signature. */
+
+export type PostFormat = Subscription['format']
+
+/** Hosts that take a form of their own, whoever has the address. A flow of Azure may take any, so that of Teams is named. */
+const HOSTS: readonly (readonly [RegExp, PostFormat])[] = [
+  [/^hooks\.slack(-gov)?\.com$/, 'slack'],
+  [/(^|\.)webhook\.office\.com$/, 'teams'],
+  [/(^|\.)discord(app)?\.com$/, 'discord'],
+  [/^chat\.googleapis\.com$/, 'google_chat'],
+  [/^events\.(eu\.)?pagerduty\.com$/, 'pagerduty'],
+]
+
+/** The form that the host of an address takes. */
+export function formatOf(url: string): PostFormat {
+  const host = URL.canParse(url) ? new URL(url).hostname : ''
+  return HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? 'svc'
+}
+
+/** The parameter by which an address of PagerDuty has the integration's key: it belongs in the body. */
+const ROUTING_KEY = 'routing_key'
+
+/** What is wrong with an address of PagerDuty that lacks it; null: nothing, or it is another's. */
+export const lacksRoutingKey = (url: string): string | null =>
+  formatOf(url) === 'pagerduty' && !new URL(url).searchParams.get(ROUTING_KEY)
+    ? `an address of PagerDuty needs the integration key: https://events.pagerduty.com/v2/enqueue?${ROUTING_KEY}=…`
+    : null
+
+function withoutRoutingKey(url: string): string {
+  const address = new URL(url)
+  address.searchParams.delete(ROUTING_KEY)
+  return address.href
+}
+
+/** What a message says, for people; of whoever wrote the events. */
+interface Post {
+  /** How bad it is, or that it is over: one or two words. */
+  head: string
+  title: string
+  /** Short facts. */
+  facts: string[]
+  /** More of it, in lines. */
+  text: string
+  url: string | undefined
+}
+
+const TITLE_MAX = 300
+const TEXT_MAX = 1_200
+const cut = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text
+
+const SEVERITY = { critical: 'Critical', warning: 'Warning', info: 'Info' } as const
+
+function firingPost(firing: FiringMessage): Post {
+  const { title, entity, trigger, reason, severity, resolves, practice, url } = firing
+  const how = resolves ? 'Resolved' : severity ? SEVERITY[severity] : 'Fired'
+  return {
+    head: practice ? `Practice: ${how}` : how,
+    title: cut(title, TITLE_MAX),
+    facts: [...(entity ? [`${entity.label}=${entity.value}`] : []), trigger],
+    text: cut(reason, TEXT_MAX),
+    url,
+  }
+}
+
+/** A finding as it is posted to the receiver of its agent. */
+interface FindingBody {
+  agent: string
+  key: string
+  finding: string
+  verdict: string | null
+  headline: string | null
+  next_step: string | null
+}
+
+/** The body of a finding as the chat of its address takes it; as it is where that is none. */
+function findingBody(body: string, url: string): string {
+  const chat = ownField(CHATS, formatOf(url))
+  if (!chat) return body
+  const { agent, key, finding, verdict, headline, next_step: next } = JSON.parse(body) as FindingBody
+  const [first = ''] = finding.split('\n')
+  const post = {
+    ...{
+      head: verdict ?? 'Finding',
+      title: cut(headline ?? first, TITLE_MAX),
+      facts: [key, agent],
+      url: undefined,
+    },
+    text: cut(next ? `Next step: ${next}\n${finding}` : finding, TEXT_MAX),
+  }
+  return JSON.stringify(chat(post))
+}
+
+/** The body in a form of others. @param url where it goes */
+function postOf(form: PostFormat, firing: FiringMessage, url: string): string {
+  if (form === 'pagerduty') return JSON.stringify(pagerDutyEvent(firing, url))
+  return JSON.stringify(ownField(CHATS, form)!(firingPost(firing)))
+}
+
+/** api.slack.com, Formatting text: three characters are escaped. Mattermost and Rocket.Chat take the same. */
+const slackText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+/** Google Chat knows no escape; a bracket would begin a link or a mention. */
+const plainText = (text: string): string => text.replaceAll('<', '‹').replaceAll('>', '›')
+const markdownText = (text: string): string => text.replaceAll(/[\\`*_~|[\]()<>#]/g, '\\$&')
+
+const linesOf = (title: string, facts: string, text: string): string =>
+  [title, facts, text].filter((line) => line !== '').join('\n')
+
+const CHATS = {
+  slack: ({ head, title, facts, text, url }: Post) => ({
+    text: linesOf(
+      `*${head}* · ${url ? `<${url}|${slackText(title)}>` : slackText(title)}`,
+      slackText(facts.join(' · ')),
+      slackText(text),
+    ),
+  }),
+  google_chat: ({ head, title, facts, text, url }: Post) => ({
+    text: linesOf(
+      `*${head}* · ${url ? `<${url}|${plainText(title)}>` : plainText(title)}`,
+      plainText(facts.join(' · ')),
+      plainText(text),
+    ),
+  }),
+  /** discord.com/developers, Execute Webhook: 2,000 characters; nobody is mentioned. */
+  discord: ({ head, title, facts, text, url }: Post) => ({
+    content: cut(
+      linesOf(
+        `**${head}** · ${url ? `[${markdownText(title)}](<${url}>)` : markdownText(title)}`,
+        markdownText(facts.join(' · ')),
+        markdownText(text),
+      ),
+      2_000,
+    ),
+    allowed_mentions: { parse: [] },
+  }),
+  /** learn.microsoft.com, Create and send messages with incoming webhooks: an adaptive card. */
+  teams: ({ head, title, facts, text, url }: Post) => ({
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          body: [
+            { type: 'TextBlock', text: `${head} · ${markdownText(title)}`, weight: 'Bolder', wrap: true },
+            { type: 'TextBlock', text: markdownText(facts.join(' · ')), isSubtle: true, wrap: true },
+            { type: 'TextBlock', text: markdownText(text).replaceAll('\n', '\n\n'), wrap: true },
+          ],
+          ...(url ? { actions: [{ type: 'Action.OpenUrl', title: 'Open in svc', url }] } : {}),
+        },
+      },
+    ],
+  }),
+}
+
+/**
+ * developer.pagerduty.com, Events API v2. What fires again while its alert is open is of that alert, and its end ends it: the
+ * key is of the trigger and what it fired for.
+ */
+function pagerDutyEvent(firing: FiringMessage, url: string): object {
+  const { trigger, project, key, entity, severity, resolves, fired_at, reason, labels, events } = firing
+  const about = createHash('sha256')
+    .update(JSON.stringify([project, trigger, key]))
+    .digest('hex')
+  return {
+    routing_key: new URL(url).searchParams.get(ROUTING_KEY) ?? '',
+    event_action: resolves ? 'resolve' : 'trigger',
+    dedup_key: `svc-${about.slice(0, 32)}`,
+    payload: {
+      summary: cut(firing.practice ? `Practice: ${firing.title}` : firing.title, 1_024),
+      source: entity ? `${entity.label}=${entity.value}` : trigger,
+      severity: severity ?? 'warning',
+      timestamp: fired_at,
+      group: trigger,
+      custom_details: { reason, labels, events },
+    },
+    client: 'svc',
+    ...(firing.url ? { client_url: firing.url, links: [{ href: firing.url, text: 'Open in svc' }] } : {}),
+  }
 }
 
 /*
@@ -216,7 +407,7 @@ export async function sendWriteBack(
       'idempotency-key': runId,
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     },
-    body,
+    body: findingBody(body, url),
     audience: 'operator',
     timeoutMs: WRITE_BACK_TIMEOUT_MS,
     maxResponseBytes: MAX_ANSWER_BYTES,

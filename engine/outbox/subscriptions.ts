@@ -15,7 +15,7 @@ import { isoOrNull } from '../model/units.ts'
 import type { Audience } from '../net/fetch.ts'
 import { addressFault, type Secrets } from '../net/secrets.ts'
 import { deliveryRows, findingRecipient, moveDelivery } from './rows.ts'
-import { newSecret } from './send-webhook.ts'
+import { formatOf, lacksRoutingKey, newSecret, type PostFormat, type Target } from './send-webhook.ts'
 
 interface SubscriptionRow {
   id: string
@@ -33,6 +33,8 @@ interface SubscriptionRow {
   key_id: string | null
   created_at: number
   disabled_at: number | null
+  /** Null: as the address says. */
+  format: PostFormat | null
 }
 
 interface LastDelivery {
@@ -51,6 +53,8 @@ export interface Subscribe {
   url: string | null
   name?: string | undefined
   audience: Audience
+  /** Absent: as the address says. */
+  format?: PostFormat | undefined
 }
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>
@@ -73,9 +77,10 @@ export function createSubscriptions({
        AND removed_at IS NULL AND disabled_at IS NULL`,
   )
   const insert = db.prepare(
-    `INSERT INTO subscriptions (id, trigger_name, project, kind, url, audience, url_hash, masked, secret, name, created_by, caller, key_id, created_at)
-     VALUES (@id, @trigger_name, @project, @kind, @url, @audience, @url_hash, @masked, @secret, @name, @created_by, @caller, @key_id, @created_at)`,
+    `INSERT INTO subscriptions (id, trigger_name, project, kind, url, audience, url_hash, masked, secret, name, created_by, caller, key_id, created_at, format)
+     VALUES (@id, @trigger_name, @project, @kind, @url, @audience, @url_hash, @masked, @secret, @name, @created_by, @caller, @key_id, @created_at, @format)`,
   )
+  const setFormat = db.prepare<[PostFormat, string]>('UPDATE subscriptions SET format = ? WHERE id = ?')
   const byId = db.prepare<[string], SubscriptionRow>(
     'SELECT * FROM subscriptions WHERE id = ? AND removed_at IS NULL',
   )
@@ -90,13 +95,14 @@ export function createSubscriptions({
      * Subscribes an address that may be reached; the same again is the one there is.
      * @throws SvcError too_many: a credential without scope admin has as many as it may
      */
-    add: ({ trigger, project, url, name, audience }: Subscribe, by: Caller): SubscriptionCreated =>
+    add: ({ trigger, project, url, name, audience, format }: Subscribe, by: Caller): SubscriptionCreated =>
       store.tx(() => {
         const hash = createHash('sha256')
           .update(url ?? `fetched by ${by.id} as ${name?.trim() ?? ''}`)
           .digest('hex')
         const known = same.get(trigger, project, hash, by.id)
         const where = project === null ? {} : { project }
+        if (known && format) setFormat.run(format, known.id)
         if (known) return { subscription_id: known.id, ...where, existing: true }
         if (audience === 'caller' && countOf.get(by.id)! >= OF_CREDENTIAL)
           fail(
@@ -105,7 +111,9 @@ export function createSubscriptions({
           )
         const id = `sub_${randomBytes(8).toString('hex')}`
         const kind = url === null ? 'mcp' : url.startsWith('slack:') ? 'slack' : 'webhook'
-        const secret = kind === 'webhook' ? newSecret() : null
+        // What has a form of its own checks no signature.
+        const isSigned = kind === 'webhook' && (format ?? formatOf(url!)) === 'svc'
+        const secret = isSigned ? newSecret() : null
         insert.run({
           id,
           trigger_name: trigger,
@@ -122,18 +130,20 @@ export function createSubscriptions({
           caller: by.id,
           key_id: by.id.startsWith('key:') ? by.id.slice(4) : null,
           created_at: clock.now(),
+          format: format ?? null,
         })
         return { subscription_id: id, ...(secret === null ? {} : { secret }), ...where }
       }),
 
     /** Address and secret of a subscription, to send to; null when it is gone. */
-    target: (id: string): { url: string; secret: string | null; audience: Audience } | null => {
+    target: (id: string): Target | null => {
       const row = byId.get(id)
       if (!row || row.disabled_at !== null || row.kind === 'mcp') return null
       return {
         url: secrets.open(row.url, `subscriptions/${id}/url`),
         secret: row.secret && secrets.open(row.secret, `subscriptions/${id}/secret`),
         audience: row.audience,
+        format: row.format,
       }
     },
 
@@ -320,6 +330,7 @@ function present(row: SubscriptionRow, last: LastDelivery | undefined): Subscrip
     project: row.project,
     kind: row.kind,
     url: row.masked,
+    format: row.format ?? (row.kind === 'slack' ? 'slack' : formatOf(row.masked)),
     name: row.name,
     created_by: row.created_by,
     key_id: row.key_id,
@@ -398,7 +409,7 @@ export interface SubscriptionCalls {
    */
   subscribe(
     body: { trigger: string } | { project: string },
-    to: { url: string | null; name?: string | undefined; audience: Audience },
+    to: Pick<Subscribe, 'url' | 'name' | 'audience' | 'format'>,
     by: Caller,
   ): Promise<SubscriptionCreated>
   /**
@@ -471,7 +482,7 @@ export async function requireAddress(
 ): Promise<void> {
   const refuse = (fault: string) => fail('invalid', `${field}: ${fault}`, { field })
   if (!url.startsWith('slack:')) {
-    const fault = addressFault(url) ?? (await checkTarget(url, audience))
+    const fault = addressFault(url) ?? lacksRoutingKey(url) ?? (await checkTarget(url, audience))
     if (fault) refuse(fault)
     return
   }

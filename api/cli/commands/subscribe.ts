@@ -1,5 +1,5 @@
 /** `svc subscribe`, `svc unsubscribe` and `svc subscriptions`: who is told of firings, by an address or by fetching. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { callerText } from '../../../schemas/caller-words.ts'
 import type { Subscription, SubscriptionCreated } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
@@ -14,7 +14,10 @@ interface SubscribeFlags extends Flags {
   project?: string
   name?: string
   fetch?: boolean
+  format?: Subscription['format']
 }
+
+const FORMATS = ['svc', 'slack', 'teams', 'discord', 'google_chat', 'pagerduty']
 
 const VERIFY = `Posts are signed as Standard Webhooks says. To check one: HMAC-SHA256 over
 "<webhook-id>.<webhook-timestamp>.<body>", body as it came, by the base64 after whsec_ as bytes; its
@@ -30,6 +33,12 @@ export function subscriptionCommands(io: Io): Command[] {
       .argument('[trigger]', 'trigger whose firings are posted; left out with --project')
       .argument('[url]', 'http or https address they are posted to')
       .option('--project <project>', 'firings of every trigger of this project, of those made later too')
+      .addOption(
+        new Option(
+          '--format <form>',
+          "the form in which firings are posted; without it, that of the address's host, else svc. Mattermost takes slack",
+        ).choices(FORMATS),
+      )
       .option('--fetch', 'keep firings until they are fetched, for who has no address')
       .option('--name <name>', 'name for the address, or for who fetches')
       .action((first: string | undefined, second: string | undefined, flags: SubscribeFlags) =>
@@ -55,7 +64,8 @@ async function subscribe(
 ): Promise<void> {
   const { trigger, url } = whatToTell(first, second, flags)
   const named = flags.name === undefined ? {} : { name: flags.name }
-  const told = { ...(url === undefined ? { fetch: true } : { url }), ...named }
+  const form = flags.format === undefined ? {} : { format: flags.format }
+  const told = { ...(url === undefined ? { fetch: true } : { url }), ...form, ...named }
   const client = clientOf(io, flags)
   const answer = await (trigger === undefined
     ? client.call(calls.subscribeProject, { id: flags.project!, body: told })
@@ -98,8 +108,12 @@ function tellPosted(
   of: string,
   { subscription_id: id, secret, existing }: SubscriptionCreated,
 ): void {
-  if (existing || secret === undefined)
-    return void io.out(`subscribed to ${of} already, as ${id}; its secret was shown when it was made\n`)
+  if (existing)
+    return void io.out(
+      `subscribed to ${of} already, as ${id}; if its posts are signed, their secret was shown then\n`,
+    )
+  // The form of another service is not signed.
+  if (secret === undefined) return void io.out(`subscribed to ${of} as ${id}\n`)
   io.err(`subscribed to ${of} as ${id}; the secret is shown once:\n`)
   io.out(`${secret}\n`)
   io.err(`\n${VERIFY}`)
@@ -124,6 +138,7 @@ async function list(io: Io, flags: Flags): Promise<void> {
         { title: 'ID', cell: (row: Subscription) => row.subscription_id },
         { title: 'FIRINGS OF', cell: (row) => row.trigger ?? `project ${row.project}` },
         { title: 'ADDRESS', cell: (row) => (row.kind === 'mcp' ? '(fetched)' : row.url) },
+        { title: 'FORMAT', cell: (row) => (row.kind === 'mcp' ? '' : row.format) },
         { title: 'NAME', cell: (row) => row.name },
         { title: 'BY', cell: (row) => callerText(row.created_by) },
         {

@@ -400,7 +400,7 @@ describe('svc subscribe, unsubscribe and subscriptions', () => {
     const ran = await svc(['subscribe', '--project', 'My Shop', 'https://ops.example/hook', ...at])
     expect(JSON.parse(stub.requests[0]!.body)).toEqual({ url: 'https://ops.example/hook' })
     expect(ran.out).toBe(
-      'subscribed to project My Shop already, as sub_2; its secret was shown when it was made\n',
+      'subscribed to project My Shop already, as sub_2; if its posts are signed, their secret was shown then\n',
     )
   })
 
@@ -436,6 +436,7 @@ describe('svc subscribe, unsubscribe and subscriptions', () => {
       project: null,
       kind: 'webhook',
       url: 'https://ops.example/ho…',
+      format: 'svc',
       name: 'ops',
       created_by: 'root',
       key_id: null,

@@ -40,6 +40,7 @@ export function fakePort(clock: Clock): FakePort {
         kind: 'webhook',
         recipientId: row.url,
         secret: null,
+        format: null,
         audience: 'operator',
         tries: 0,
         key: row.deliveryId,

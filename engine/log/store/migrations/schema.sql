@@ -1,4 +1,4 @@
--- Version 44: all migrations, for a new file. Written by npm run generate.
+-- Version 45: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,
@@ -322,7 +322,7 @@ CREATE TABLE subscriptions (
   created_at INTEGER NOT NULL,
   disabled_at INTEGER,
   removed_at INTEGER
-, removed_with TEXT);
+, removed_with TEXT, format TEXT);
 CREATE INDEX subscriptions_trigger ON subscriptions (trigger_name) WHERE removed_at IS NULL;
 CREATE INDEX subscriptions_project ON subscriptions (project) WHERE removed_at IS NULL;
 CREATE TABLE settings (
