@@ -12363,9 +12363,7 @@ export interface ProjectRepair {
 export interface ProjectSubscribe {
   /** Where firings are posted: an http or https address. Absent with fetch. */
   url?: string
-  /**
-   * The form in which firings are posted; absent: that of the address's host, such as slack at hooks.slack.com, else svc. Mattermost takes slack.
-   */
+  /** The form in which firings are posted; absent: that of the address, such as slack at hooks.slack.com, else svc. */
   format?: 'svc' | 'slack' | 'teams' | 'discord' | 'google_chat' | 'pagerduty'
   /** Name for it. */
   name?: string
@@ -12783,9 +12781,7 @@ export interface SubscribeRequest {
    * Where firings are posted: an http or https address, or slack://channel/ and the id or name of a channel. Absent with fetch.
    */
   url?: string
-  /**
-   * The form in which firings are posted; absent: that of the address's host, such as slack at hooks.slack.com, else svc. Mattermost takes slack.
-   */
+  /** The form in which firings are posted; absent: that of the address, such as slack at hooks.slack.com, else svc. */
   format?: 'svc' | 'slack' | 'teams' | 'discord' | 'google_chat' | 'pagerduty'
   /**
    * Name for it. Without one it is the channel of Slack, the credential of who fetches, or for an address two words made of it.

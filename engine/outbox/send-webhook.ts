@@ -59,7 +59,7 @@ export async function sendWebhook(
 
 export type PostFormat = Subscription['format']
 
-/** Hosts that take a form of their own, whoever has the address. A flow of Azure may take any, so that of Teams is named. */
+/** Hosts that take a form of their own, and no other. */
 const HOSTS: readonly (readonly [RegExp, PostFormat])[] = [
   [/^hooks\.slack(-gov)?\.com$/, 'slack'],
   [/(^|\.)webhook\.office\.com$/, 'teams'],
@@ -72,6 +72,19 @@ const HOSTS: readonly (readonly [RegExp, PostFormat])[] = [
 export function formatOf(url: string): PostFormat {
   const host = URL.canParse(url) ? new URL(url).hostname : ''
   return HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? 'svc'
+}
+
+/** Addresses that most likely take a form: workflows of Teams, which may lead elsewhere, Mattermost and Rocket.Chat. */
+const LIKELY: readonly (readonly [RegExp, PostFormat])[] = [
+  [/^https:\/\/[^/]+\.(logic\.azure|api\.powerplatform)\.com(:443)?\/(.*\/)?workflows\//, 'teams'],
+  [/^https?:\/\/[^/]+(\/[^?#]*)?\/hooks\/[a-z0-9]{26}$/, 'slack'],
+  [/^https?:\/\/[^/]+(\/[^?#]*)?\/hooks\/[A-Za-z0-9]{17,24}\/[A-Za-z0-9]{30,64}$/, 'slack'],
+]
+
+/** The form for an address that is new, where none is named: one that was subscribed before is posted as ever. */
+export function formatOfNew(url: string): PostFormat {
+  const form = formatOf(url)
+  return form === 'svc' ? (LIKELY.find(([pattern]) => pattern.test(url))?.[1] ?? 'svc') : form
 }
 
 /** The parameter by which an address of PagerDuty has the integration's key: it belongs in the body. */

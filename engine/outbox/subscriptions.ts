@@ -15,7 +15,14 @@ import { isoOrNull } from '../model/units.ts'
 import type { Audience } from '../net/fetch.ts'
 import { addressFault, type Secrets } from '../net/secrets.ts'
 import { deliveryRows, findingRecipient, moveDelivery } from './rows.ts'
-import { formatOf, lacksRoutingKey, newSecret, type PostFormat, type Target } from './send-webhook.ts'
+import {
+  formatOf,
+  formatOfNew,
+  lacksRoutingKey,
+  newSecret,
+  type PostFormat,
+  type Target,
+} from './send-webhook.ts'
 
 interface SubscriptionRow {
   id: string
@@ -111,9 +118,9 @@ export function createSubscriptions({
           )
         const id = `sub_${randomBytes(8).toString('hex')}`
         const kind = url === null ? 'mcp' : url.startsWith('slack:') ? 'slack' : 'webhook'
-        // What has a form of its own checks no signature.
-        const isSigned = kind === 'webhook' && (format ?? formatOf(url!)) === 'svc'
-        const secret = isSigned ? newSecret() : null
+        const form = kind === 'webhook' ? (format ?? formatOfNew(url!)) : null
+        // A form of others has no place for a signature.
+        const secret = form === 'svc' ? newSecret() : null
         insert.run({
           id,
           trigger_name: trigger,
@@ -130,7 +137,7 @@ export function createSubscriptions({
           caller: by.id,
           key_id: by.id.startsWith('key:') ? by.id.slice(4) : null,
           created_at: clock.now(),
-          format: format ?? null,
+          format: form,
         })
         return { subscription_id: id, ...(secret === null ? {} : { secret }), ...where }
       }),

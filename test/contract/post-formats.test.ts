@@ -1,7 +1,7 @@
 /** Firings and findings in the forms of chats and pagers, as those document them; their hosts are played by a receiver. */
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Egress } from '../../engine/net/fetch.ts'
-import { formatOf, sendWebhook, sendWriteBack } from '../../engine/outbox/send-webhook.ts'
+import { formatOf, formatOfNew, sendWebhook, sendWriteBack } from '../../engine/outbox/send-webhook.ts'
 import type { SubscriptionCreated, SubscriptionsResult } from '../../schemas/types.ts'
 import { type Receiver, say, startReceiver } from '../engine/net/egress/receiver.ts'
 import { type Sending, startSending } from './sending.ts'
@@ -111,6 +111,24 @@ describe('an address whose host takes a form of its own', () => {
     ]
     expect(hosts.map((host) => formatOf(`https://${host}/x`))).toEqual(Array(4).fill('svc'))
     expect(formatOf('slack://channel/ops')).toBe('svc')
+  })
+
+  it.each([
+    [
+      'https://prod-1.westeurope.logic.azure.com:443/workflows/0f/triggers/manual/paths/invoke?sig=x',
+      'teams',
+    ],
+    [
+      'https://a.4.environment.api.powerplatform.com/powerautomate/automations/direct/workflows/0f/x',
+      'teams',
+    ],
+    ['https://chat.acme.test/hooks/h1ddxbo7ntyzmnbt1bn8ymk7zc', 'slack'],
+    ['https://rocket.acme.test/hooks/66b1c2d3e4f5a6b7c8d9/aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x', 'slack'],
+    ['https://ops.acme.test/hooks/deploys', 'svc'],
+    ['https://prod-1.westeurope.logic.azure.com/other', 'svc'],
+    ['https://discord.com/api/webhooks/1/x', 'discord'],
+  ])('is guessed where it is new: %s takes %s', (url, form) => {
+    expect(formatOfNew(url)).toBe(form)
   })
 
   it('gets findings of agents in its form, too, and any other as they are', async () => {

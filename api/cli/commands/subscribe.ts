@@ -36,7 +36,7 @@ export function subscriptionCommands(io: Io): Command[] {
       .addOption(
         new Option(
           '--format <form>',
-          "the form in which firings are posted; without it, that of the address's host, else svc. Mattermost takes slack",
+          'the form in which firings are posted; without it, that of the address, such as teams, else svc',
         ).choices(FORMATS),
       )
       .option('--fetch', 'keep firings until they are fetched, for who has no address')
