@@ -167,9 +167,17 @@ function postOf(form: PostFormat, firing: FiringMessage, url: string): string {
   return JSON.stringify(ownField(CHATS, form)!(firingPost(firing)))
 }
 
-/** api.slack.com, Formatting text: three characters are escaped. Mattermost and Rocket.Chat take the same. */
+/**
+ * api.slack.com, Formatting text: three characters are escaped. Mattermost and Rocket.Chat take the same, and also mentions and
+ * links of Markdown, which a character without a width takes apart.
+ */
 const slackText = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(/@(?=\w)/g, '@\u200b')
+    .replaceAll('](', ']\u200b(')
 /** Google Chat knows no escape; a bracket would begin a link or a mention. */
 const plainText = (text: string): string => text.replaceAll('<', '‹').replaceAll('>', '›')
 const markdownText = (text: string): string => text.replaceAll(/[\\`*_~|[\]()<>#]/g, '\\$&')

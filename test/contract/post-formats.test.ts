@@ -47,11 +47,11 @@ async function posted(url: string, more: object = {}) {
 }
 
 describe('an address whose host takes a form of its own', () => {
-  it('is one of Slack: its three characters are escaped, and the title is the link', async () => {
+  it('is one of Slack: its three characters are escaped, nobody is mentioned, and the title is the only link', async () => {
     const { json, headers } = await posted('https://hooks.slack.com/services/T0/B0/x')
     expect(json).toEqual({
       text: [
-        '*Critical* · <https://svc.test/incidents/3|card &lt;b&gt;declined&lt;/b&gt; &amp; @here [x](http://a.test)>',
+        '*Critical* · <https://svc.test/incidents/3|card &lt;b&gt;declined&lt;/b&gt; &amp; @\u200bhere [x]\u200b(http://a.test)>',
         'service=pay · errs',
         '12 events in 5m, at least 5',
       ].join('\n'),
