@@ -1,7 +1,7 @@
 /** Calls about triggers at work: firings, deliveries, subscriptions, why, backtests. */
 import type { InputOf } from '../api/client/call.ts'
 import * as calls from '../api/client/calls.ts'
-import type { BacktestRequest } from '../schemas/types.ts'
+import type { BacktestRequest, SubscribeRequest } from '../schemas/types.ts'
 import { ask, send } from './client.ts'
 import { filtered } from './lib/filtered.ts'
 import type { DeliveryQuery, FiringQuery } from './lib/work-filters.ts'
@@ -31,7 +31,7 @@ export const work = {
     ask(calls.listEvaluations, { name, ...filtered<Page>({ reason, before, limit }) }),
   backtest: (body: BacktestRequest, signal?: AbortSignal) => ask(calls.backtest, { body }, { signal }),
   subscriptions: async () => (await ask(calls.listSubscriptions)).subscriptions,
-  subscribe: (body: { trigger: string; url: string; name?: string }) => ask(calls.subscribe, { body }),
+  subscribe: (body: SubscribeRequest) => ask(calls.subscribe, { body }),
   unsubscribe: (id: string) => ask(calls.unsubscribe, { body: { subscription_id: id } }),
   event: async (id: string) => (await ask(calls.getEvent, { id })).event,
 }

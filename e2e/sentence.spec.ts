@@ -189,6 +189,14 @@ test('what is typed to subscribe an address is kept over Escape, and given up by
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await open.click()
   await expect(dialog.getByRole('textbox', { name: 'Name' })).toHaveValue('')
+  // A chat takes a message in its own form, which has no signature.
+  await dialog.getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:9/room')
+  await dialog.getByRole('combobox', { name: 'Posted as' }).click()
+  await page.getByRole('option', { name: 'Microsoft Teams' }).click()
+  await dialog.getByRole('button', { name: 'Subscribe', exact: true }).click()
+  await expect(dialog.getByText('Such posts are not signed.')).toBeVisible()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await expect(page.getByRole('cell', { name: 'Microsoft Teams' })).toBeVisible()
   // An agent is chosen in the sentence: an incident that none looks at leads there.
   const { ingest_key: key } = await daemon.ask<{ ingest_key: string }>('GET', '/api/sources/app-logs')
   await daemon.call('POST', `/ingest/${key}`, { service: 'pay', kind: 'error' })

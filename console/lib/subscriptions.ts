@@ -1,6 +1,16 @@
 /** Subscriptions, seen from a trigger. */
 import type { Subscription, Trigger } from '../../schemas/types.ts'
 
+/** Forms in which firings are posted, as people call them. */
+export const FORMATS: Readonly<Record<Subscription['format'], string>> = {
+  svc: 'JSON, signed',
+  slack: 'Slack or Mattermost',
+  teams: 'Microsoft Teams',
+  discord: 'Discord',
+  google_chat: 'Google Chat',
+  pagerduty: 'PagerDuty',
+}
+
 /** Whether it is told of this trigger: by its name, or with everything of a project that uses it. */
 export function tells(
   { trigger, project }: Pick<Subscription, 'trigger' | 'project'>,

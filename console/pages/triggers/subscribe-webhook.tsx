@@ -1,5 +1,7 @@
 /** Subscribes an address to a trigger, and shows its secret once. */
-import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
+import type { Subscription, SubscriptionCreated } from '../../../schemas/types.ts'
+import { FORMATS } from '../../lib/subscriptions.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { VERIFY_SNIPPET } from '../../lib/verify.ts'
@@ -7,6 +9,14 @@ import { CopyBlock } from '../../parts/copy.tsx'
 import { DialogFoot } from '../../parts/dialog-foot.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { work } from '../../trigger-client.ts'
+
+/** The form that is known by the address. */
+const KNOWN = 'known'
+const CHOICES = [
+  { value: KNOWN, label: 'What the address takes' },
+  ...Object.entries(FORMATS).map(([value, label]) => ({ value, label })),
+]
+const START = { url: '', name: '', format: KNOWN }
 
 interface Props {
   trigger: string
@@ -17,14 +27,20 @@ interface Props {
 export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
   const kept = useDraft({
     form: 'subscription',
-    start: { url: '', name: '' },
+    start: START,
     // The path of an address may be a secret.
     plain: (now) => ({ ...now, url: '' }),
   })
-  const { url, name } = kept.value
+  // One that was kept by an older console has fewer fields.
+  const { url, name, format } = { ...START, ...kept.value }
   const subscribe = useChange(
-    () => work.subscribe({ trigger, url: url.trim(), ...(name.trim() ? { name: name.trim() } : {}) }),
-    { quiet: true, onDone: () => kept.fill({ url: '', name: '' }) },
+    () =>
+      work.subscribe({
+        ...{ trigger, url: url.trim() },
+        ...(name.trim() ? { name: name.trim() } : {}),
+        ...(format === KNOWN ? {} : { format: format as Subscription['format'] }),
+      }),
+    { quiet: true, onDone: () => kept.fill(START) },
   )
   // What is typed stays for when the dialog is opened again.
   const close = (): void => {
@@ -42,7 +58,7 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
       size="lg"
     >
       {subscribe.data ? (
-        <Done secret={subscribe.data.secret} onClose={close} />
+        <Done made={subscribe.data} onClose={close} />
       ) : (
         <form
           onSubmit={(event) => {
@@ -54,7 +70,7 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
             <DraftRestored of={kept} />
             <TextInput
               label="Address"
-              description="Where each firing is posted as JSON, signed."
+              description="Where each firing is posted: a program of yours, or a chat or pager."
               placeholder="https://example.com/hooks/firings"
               type="url"
               value={url}
@@ -62,6 +78,14 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
               required
               maxLength={2048}
               data-autofocus
+            />
+            <Select
+              label="Posted as"
+              description="Teams, Discord, Google Chat, PagerDuty, Slack and Mattermost are known by their addresses"
+              data={CHOICES}
+              value={format}
+              onChange={(value) => kept.set((now) => ({ ...now, format: value! }))}
+              allowDeselect={false}
             />
             <TextInput
               label="Name"
@@ -83,8 +107,8 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
   )
 }
 
-/** @param secret absent: the address was subscribed already */
-function Done({ secret, onClose }: { secret: string | undefined; onClose: () => void }) {
+/** What was made has no secret where the address was subscribed already, and in the form of a chat or a pager. */
+function Done({ made: { secret, existing }, onClose }: { made: SubscriptionCreated; onClose: () => void }) {
   return (
     <Stack>
       {secret ? (
@@ -103,7 +127,11 @@ function Done({ secret, onClose }: { secret: string | undefined; onClose: () => 
           <CopyBlock value={VERIFY_SNIPPET} label="Copy the code" />
         </>
       ) : (
-        <Text size="sm">This address was already subscribed; its secret was shown then.</Text>
+        <Text size="sm">
+          {existing
+            ? 'This address was already subscribed; if its posts are signed, their secret was shown then.'
+            : 'Each firing is posted as a message from now on. Such posts are not signed.'}
+        </Text>
       )}
       <Group justify="flex-end">
         <Button onClick={onClose}>Done</Button>

@@ -9,7 +9,7 @@ import type { Subscription, Trigger } from '../../../schemas/types.ts'
 import { partPath } from '../../lib/fields.ts'
 import { DELIVERY_TONES, statusWord } from '../../lib/firings.ts'
 import { firingPath } from '../../lib/paths.ts'
-import { tells } from '../../lib/subscriptions.ts'
+import { FORMATS, tells } from '../../lib/subscriptions.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Mark } from '../../parts/mark.tsx'
 import { Acts } from '../../parts/may.tsx'
@@ -43,8 +43,8 @@ export function SubscriptionsTab({ trigger }: { trigger: Trigger }) {
       {told?.length === 0 && (
         <Empty title="No subscriptions">
           <Text c="dimmed" maw={540}>
-            Each firing is posted to subscribed addresses, signed, and tried again for about 21 hours while a
-            subscriber does not answer.
+            Each firing is posted to subscribed addresses, such as of Teams, Slack or PagerDuty, and tried
+            again for about 21 hours while a subscriber does not answer.
           </Text>
           {add}
         </Empty>
@@ -103,7 +103,8 @@ function Subscriptions({ subscriptions }: { subscriptions: readonly Subscription
 }
 
 function Row({ subscription }: { subscription: Subscription }) {
-  const { subscription_id, name, url, project, created_at, created_by, key_id, last_delivery } = subscription
+  const { subscription_id, name, url, format, project } = subscription
+  const { created_at, created_by, key_id, last_delivery } = subscription
   return (
     <Table.Tr>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
@@ -111,6 +112,11 @@ function Row({ subscription }: { subscription: Subscription }) {
       </Table.Td>
       <Table.Td className="mono" style={{ overflowWrap: 'anywhere' }}>
         {url}
+        {format !== 'svc' && (
+          <Text size="xs" c="dimmed" ff="text">
+            {FORMATS[format]}
+          </Text>
+        )}
         {subscription.disabled_at && <Mark tone="bad">switched off: it is gone</Mark>}
       </Table.Td>
       <Table.Td>{project ? <ProjectLinks ids={[project]} /> : 'this trigger'}</Table.Td>
