@@ -38,7 +38,7 @@ const NARROW = 1_024
 const TOO_LONG =
   '. Nothing of it is left to be told in short: shorten the prompt, give it fewer tools and skills, or choose a model that takes more'
 /** How endpoints say that the room for the reply is part of what is too long. */
-const COUNTS_REPLY = /completion|max_(new_)?tokens/i
+const COUNTS_REPLY = /completion|max_(new_)?tokens|output tokens|requested:? \d|you requested/i
 /** Every model may write as much; whether it may write more is asked. */
 const ANY_MODEL_WRITES = 4_096
 

@@ -31,8 +31,7 @@ import {
   type ToolResult,
   visible,
 } from './mcp-types.ts'
-import { bytesOf, IMAGES_MAX, imageOf } from './models/adapter.ts'
-import type { ToolImage } from './models/types.ts'
+import { bytesOf, IMAGES_MAX, imageOf, type ToolImage } from './models/types.ts'
 
 interface ConnectOptions {
   http: typeof fetch

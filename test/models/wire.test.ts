@@ -315,6 +315,40 @@ describe('what an endpoint says beside the format', () => {
   })
 })
 
+describe('words of those who serve models', () => {
+  const chunk = (choice: object, more: object = {}) =>
+    `data: ${JSON.stringify({ model: 'm1', choices: [{ index: 0, delta: { content: 'So' }, ...choice }], ...more })}\n\n`
+  const streamed = async (...chunks: string[]) => {
+    const { server, ask } = await world('compatible')
+    const headers = { 'content-type': 'text/event-stream' }
+    server.reply('m1', [{ headers, body: `${chunks.join('')}data: [DONE]\n\n` }])
+    return ask({ timeoutMs: 1 })
+  }
+
+  it.each([
+    // Mistral: a context that is full; Z.AI (anomalyco/opencode#18813): the same, and its filter
+    ['model_length', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['sensitive', 'filter'],
+  ])('say why a reply ended: %s', async (finish_reason, stop) => {
+    expect(await streamed(chunk({ finish_reason }))).toMatchObject({ text: 'So', stop })
+  })
+
+  it('say that a reply failed on its way', async () => {
+    await expect(streamed(chunk({ finish_reason: 'network_error' }))).rejects.toMatchObject({
+      code: 'unreachable',
+      later: { waitMs: null },
+    })
+  })
+
+  // earendil-works/pi#2017
+  it("count its tokens within the choice, as Kimi's do", async () => {
+    const usage = { prompt_tokens: 12, completion_tokens: 3 }
+    const reply = await streamed(chunk({}), chunk({ delta: {}, finish_reason: 'stop', usage }))
+    expect(reply.usage).toMatchObject({ input_tokens: 12, output_tokens: 3 })
+  })
+})
+
 describe('what was thought, where a server leaves it in the text', () => {
   it.each([
     ['<think>\nWhy <think>?\n</think>\n\nIt is the gateway.', 'It is the gateway.'],

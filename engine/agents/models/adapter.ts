@@ -12,12 +12,10 @@ import {
   type ModelChoice,
   ModelFault,
   type ModelFaultCode,
-  type ModelMessage,
   type ModelReply,
   type ModelRequest,
   type ProviderKind,
   type ToolCall,
-  type ToolImage,
 } from './types.ts'
 import type { Price } from './usage.ts'
 
@@ -109,6 +107,18 @@ export function withCut(calls: ToolCall[], texts: readonly string[], isCut: bool
   return [...calls.slice(0, -1), { ...last, cut: true }]
 }
 
+/** Whether a reply ended for want of room; Mistral and Z.AI have words of their own for a context that is full. */
+export const isLength = (finish: unknown): boolean =>
+  ['length', 'max_tokens', 'model_length', 'model_context_window_exceeded'].includes(String(finish))
+
+/** @param finish why a reply ended, as its format, or who serves it, has it; `sensitive` is Z.AI's filter */
+export function stopOf(finish: unknown, calls: readonly ToolCall[]): ModelReply['stop'] {
+  if (finish === 'refusal') return 'refusal'
+  if (finish === 'content_filter' || finish === 'sensitive') return 'filter'
+  if (isLength(finish)) return 'length'
+  return calls.length ? 'tools' : 'end'
+}
+
 /** Whether a text is a JSON object. */
 export function isWhole(text: string): boolean {
   try {
@@ -168,71 +178,6 @@ export function modelIds(data: unknown): string[] {
     return typeof id === 'string' && id !== '' && id.length <= 200 ? [id] : []
   })
   return [...new Set(ids)].slice(0, MAX_MODELS)
-}
-
-/*
- * Images in what a tool answered, as the wire formats take them: in a tool's result (provider A), or in a
- * message behind it (chat completions, whose tool messages are text). A model that takes none is asked
- * again without them.
- */
-
-/** Bytes of one: both formats take 5 MB, but an image is sent again with each round. */
-export const IMAGE_BYTES = 1024 * 1024
-/** Of one result. */
-export const IMAGES_MAX = 4
-/**
- * Tokens of one at most, as providers count them: some 1,600 of provider A, up to 3,000 of chat completions,
- * a little more of the newest models (2026-11).
- */
-export const IMAGE_TOKENS = 5_000
-
-/** How each type begins, in hexadecimal; of a type that is another, a provider refuses the whole request. */
-const MAGIC: Record<ToolImage['type'], RegExp> = {
-  'image/png': /^89504e470d0a1a0a/,
-  'image/jpeg': /^ffd8ff/,
-  'image/gif': /^47494638(37|39)61/,
-  'image/webp': /^52494646.{8}57454250/,
-}
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
-
-/** @returns the image, or why it cannot be shown */
-export function imageOf(type: string, data: string): ToolImage | string {
-  const magic = MAGIC[type as ToolImage['type']]
-  if (!magic) return 'models take PNG, JPEG, GIF and WebP'
-  const bytes = bytesOf(data)
-  if (bytes > IMAGE_BYTES) return `it is over ${IMAGE_BYTES / 1024 / 1024} MB`
-  if (data.length % 4 !== 0 || !BASE64.test(data)) return 'it is no base64'
-  if (!magic.test(Buffer.from(data.slice(0, 24), 'base64').toString('hex'))) return `it is no ${type}`
-  return { type: type as ToolImage['type'], data }
-}
-
-/** Bytes of what is written as base64. */
-export const bytesOf = (data: string): number =>
-  Math.floor((data.length * 3) / 4) - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0)
-
-/** How many there are in what was said. */
-export const imagesIn = (messages: readonly ModelMessage[]): number =>
-  messages.reduce(
-    (sum, message) =>
-      sum +
-      (message.role === 'tool' ? message.results.reduce((n, one) => n + (one.images?.length ?? 0), 0) : 0),
-    0,
-  )
-
-/** The same without them, which each result says. */
-export function withoutImages(messages: readonly ModelMessage[]): ModelMessage[] {
-  return messages.map((message) =>
-    message.role === 'tool'
-      ? {
-          ...message,
-          results: message.results.map(({ images, ...result }) =>
-            images?.length
-              ? { ...result, content: `${result.content}\n[images left out: this model takes none]` }
-              : result,
-          ),
-        }
-      : message,
-  )
 }
 
 /* The providers of one moment, and which of them a request goes to. */
@@ -307,6 +252,8 @@ export function chosenOf(
 
 /** HTTP: Payment Required. */
 const NO_CREDIT = 402
+/** HTTP: Content Too Large; of a model it is the conversation, whatever is said with it. */
+const TOO_LARGE = 413
 
 interface Failure {
   fault: ModelFault
@@ -320,29 +267,32 @@ const MAX_MESSAGE = 300
 /** What an event of a stream says, since the status was sent before. */
 const FINAL_TYPES = /invalid_request|authentication|permission|not_found|billing|insufficient_quota/
 /**
- * How endpoints say that the conversation is longer than the model takes; there is no one word for it. None of them may be
- * what is said of a text with too many characters, such as the description of a tool, or of a reply that may not be so long.
+ * How those that serve models say that a conversation is longer than the model takes: there is no one word for it. What each
+ * writes is in test/models/overflow.test.ts.
  */
 const OVERFLOW = new RegExp(
   [
-    'context[_ ]?(length|window|size|limit)|maximum context|request_too_large',
-    '(input|prompt|request)( body)? (is )?too (long|large)|tokens? too long',
-    'exceed(s|ed)? (the )?(maximum|max|available) (number of |context |input )?(tokens|length|context)',
-    'input token count|too many (input )?tokens|input tokens exceed|token count of [0-9]+ exceeds',
-    // xAI; Kimi; Qwen; servers by SGLang and vLLM.
-    'maximum prompt length|exceed(s|ed)? model token limit|range of input length should be',
-    'input length.{0,40} exceeds the maximum allowed length|maximum model length',
-    'max_tokens must be at least 1, got -|tokens in request more than max tokens allowed',
-    // Servers of Hugging Face and Together; Cerebras and Groq.
-    'inputs` (tokens \\+ `max_new_tokens` must be <=|must have less than)|reduce the length of the (messages|prompt|input)',
+    'context[_ ]?(length|window|size|limit)',
+    'maximum (context|((prompt|input|model|allowed) )+length)',
+    '(input|prompt|request|body) (is )?too (long|large)',
+    'exceed(s|ed)? (the )?(maximum|max|available) ((number of|context|input|allowed) )*(tokens|length|context)',
+    '(input|prompt) token(s( \\(\\d+\\))? exceed| count)',
+    'too many (input )?tokens',
+    'more than max tokens allowed',
+    'exceeded model token limit',
+    'tokens_limit_reached',
+    'request_too_large',
+    'range of input length',
+    'inputs`? (tokens \\+|must have less than)',
+    'reduce the length of (the|your) (messages|prompt)',
+    'tokens too long|max_tokens must be at least 1, got -',
   ].join('|'),
   'i',
 )
-/**
- * How a provider says that one request has more tokens than an account may send in a minute: no wait makes room for it. It
- * says so with 429, as of a request that may come again later.
- */
-const OVER_MINUTE = /request too large.{0,200}(tokens per min|TPM)|tokens must be reduced in order to run/is
+/** What is said of a limit that is another in a minute. */
+const OF_A_TIME = /rate[_ ]?limit|throttl|please wait|\bper (min|hour|day)/i
+/** Such a limit, and what one request would take of it. */
+const LIMIT_AND_REQUESTED = /\blimit:? ([\d,]+)\b.*?\brequested:? ([\d,]+)/is
 
 /** How endpoints say that a model takes text alone, or not this image; there is no one word for it. */
 const BLIND = /image|vision|multi-?modal|content must be a string|content.{0,40}(expected|valid) string/i
@@ -371,7 +321,10 @@ export function failureOf(error: unknown, provider: Provider, now: number): Fail
   const { status, headers } = (error ?? {}) as { status?: unknown; headers?: unknown }
   const said = saidIn(error)
   if (typeof status === 'number') {
-    if (isOverflow(status, said)) return fail('overflow', said.text, provider, { status })
+    const isLong = said.isOverflow && (status === 400 || status === 422 || status >= 500)
+    // Of a limit of tokens in a minute another provider may have more: it is asked as after a 429.
+    if (isLong || said.isBeyond || status === TOO_LARGE)
+      return fail('overflow', said.text, provider, { status: said.isBeyond ? 429 : status })
     if (said.isSpent && status < 500)
       return fail('refused', said.text, provider, { status: status === 400 ? NO_CREDIT : status })
     const again = (status === 429 && !said.isFinal) || status === 408 || status === 409 || status >= 500
@@ -385,19 +338,13 @@ export function failureOf(error: unknown, provider: Provider, now: number): Fail
   }
   // The stream's own error event: both clients throw it without a status.
   if (said.isReported) {
-    if (said.isOverflow) return fail('overflow', said.text, provider)
+    if (said.isOverflow || said.isBeyond) return fail('overflow', said.text, provider)
     if (said.isSpent) return fail('refused', said.text, provider, { status: NO_CREDIT })
     return said.isFinal
       ? fail('refused', said.text, provider)
       : fail('overloaded', said.text, provider, { later: { waitMs: null } })
   }
   return fail('malformed', 'the reply breaks its format', provider)
-}
-
-/** A body that is too large is that of a conversation, be it of a proxy without a word that fits. */
-function isOverflow(status: number, { text, isOverflow: isSaid }: ReturnType<typeof saidIn>): boolean {
-  if (status === 413) return true
-  return status === 429 ? OVER_MINUTE.test(text) : (status === 400 || status === 422) && isSaid
 }
 
 function fail(
@@ -423,20 +370,45 @@ function saidIn(error: unknown): {
   isFinal: boolean
   isReported: boolean
   isOverflow: boolean
+  /** One request is over a limit of a minute or a day by itself: no wait makes room for it. */
+  isBeyond: boolean
   isSpent: boolean
 } {
   const { error: body, message, status } = (error ?? {}) as Record<string, unknown>
   // Provider A's client keeps the whole body, the other one what is under `error` in it.
   const inner = isObject(body) && isObject(body.error) ? body.error : body
   const types = isObject(inner) ? `${inner.type ?? ''} ${inner.code ?? ''}` : ''
-  const written = isObject(inner) && typeof inner.message === 'string' ? inner.message : null
+  const written = writtenIn(inner)
   const all = `${types} ${written ?? (typeof message === 'string' ? message : '')}`
+  const isOfTime = OF_A_TIME.test(all)
+  const [limit, requested] = (LIMIT_AND_REQUESTED.exec(all) ?? [])
+    .slice(1)
+    .map((one) => Number(one.replaceAll(',', '')))
   return {
     text: written ?? (typeof message === 'string' && message ? message : `status ${String(status)}`),
     isFinal: FINAL_TYPES.test(types),
-    isReported: isObject(inner),
-    isOverflow: OVERFLOW.test(all),
+    isReported: isObject(inner) || written !== null,
+    isOverflow: OVERFLOW.test(all) && !isOfTime,
+    isBeyond: isOfTime && (requested ?? 0) > (limit ?? 0),
     isSpent: SPENT.test(all),
+  }
+}
+
+/** An error may be its text alone; of a router the words of the provider behind it stand beside its own. */
+function writtenIn(error: unknown): string | null {
+  if (typeof error === 'string') return error || null
+  if (!isObject(error) || typeof error.message !== 'string') return null
+  const { raw } = isObject(error.metadata) ? error.metadata : {}
+  return typeof raw === 'string' && raw !== '' ? `${error.message}: ${messageIn(raw)}` : error.message
+}
+
+function messageIn(raw: string): string {
+  try {
+    const value: unknown = JSON.parse(raw)
+    return writtenIn(isObject(value) ? (value.error ?? value) : value) ?? raw
+  } catch {
+    // Told as it is.
+    return raw
   }
 }
 
@@ -526,6 +498,8 @@ const NEEDED = /^(accept|content-type|[a-z]+-version)$/
 /** A proxy, a login or a console answers where a provider should. */
 const PAGE =
   'a web page came for an answer: check the address of the provider (base_url), and what stands between'
+const PAGE_OF_PROXY =
+  'the request is larger than what stands before the provider lets through: a web page came with 413'
 
 /** The connection failed, before or within the answer. */
 class BrokenExchange extends Error {
@@ -557,8 +531,8 @@ export function guardedFetch(
     const { status, statusText } = response
     if ((response.headers.get('content-type') ?? '').includes('text/html')) {
       await response.body?.cancel()
-      if (!response.ok)
-        return Response.json({ error: { message: PAGE } }, { status, headers: response.headers })
+      const message = status === TOO_LARGE ? PAGE_OF_PROXY : PAGE
+      if (!response.ok) return Response.json({ error: { message } }, { status, headers: response.headers })
       throw new BrokenExchange({ fault: 'invalid', message: PAGE })
     }
     const body = response.body && heard(response.body, onBytes, signal)

@@ -17,6 +17,7 @@ import {
   CLIENT_MS,
   CutReply,
   guardedFetch,
+  isLength,
   isStream,
   isWhole,
   jsonOf,
@@ -26,19 +27,14 @@ import {
   type Provider,
   ReportedError,
   reportedCost,
+  stopOf,
   textIn,
   type WireReply,
   type WireRequest,
   type WireUsage,
   withCut,
 } from './adapter.ts'
-import {
-  CHAT_TOOLS_MAX,
-  type ModelMessage,
-  type ModelReply,
-  type ToolAnswer,
-  type ToolCall,
-} from './types.ts'
+import { CHAT_TOOLS_MAX, type ModelMessage, type ToolAnswer, type ToolCall } from './types.ts'
 
 type Params = OpenAI.ChatCompletionCreateParamsStreaming
 
@@ -50,9 +46,7 @@ export const chatCompletions: Adapter = {
     return read(client, provider, response, means)
   },
   async list(provider, means) {
-    const client = clientOf(provider, means)
-    const page = await client.models.list()
-    return modelIds(page.data)
+    return modelIds((await clientOf(provider, means).models.list()).data)
   },
 }
 
@@ -438,8 +432,10 @@ async function read(
   for await (const chunk of stream) {
     if (!isObject(chunk)) throw new BadReply('a part of the reply is no object')
     if (model === '' && typeof chunk.model === 'string') model = chunk.model
-    if (isObject(chunk.usage)) usage = chunk.usage
     const choice = chunk.choices?.[0]
+    // Kimi counts within the choice.
+    const counted = chunk.usage ?? (choice as { usage?: unknown } | undefined)?.usage
+    if (isObject(counted)) usage = counted
     if (!choice) continue
     if (choice.finish_reason) finish = choice.finish_reason
     const delta = choice.delta ?? {}
@@ -451,14 +447,15 @@ async function read(
     for (const call of delta.tool_calls ?? []) grow(growing, last, call)
     if (delta.tool_calls?.length) means.onPiece('')
   }
-  // Routers end a reply that failed on their way with this word.
-  if (finish === undefined || finish === 'error') throw new CutReply('the reply ended before it was complete')
+  // Routers and Z.AI end a reply that failed on its way with these words.
+  if (finish === undefined || finish === 'error' || finish === 'network_error')
+    throw new CutReply('the reply ended before it was complete')
   spoken.end()
   const { text } = spoken
   const calls = withCut(
     growing.map((call, i) => callOf(call.id, call.name, call.arguments.text, i)),
     growing.map((call) => call.arguments.text),
-    finish === 'length',
+    isLength(finish),
   )
   return assemble(
     {
@@ -533,7 +530,7 @@ function replyOf(
     texts.push(bounded.text)
     return callOf(id ?? '', name ?? '', bounded.text, index)
   })
-  const calls = withCut(all, texts, choice.finish_reason === 'length')
+  const calls = withCut(all, texts, isLength(choice.finish_reason))
   means.onPiece(text)
   const { model, usage } = body
   return assemble(
@@ -581,12 +578,6 @@ function assemble(
     usage: isObject(usage) ? usageOf(usage) : undefined,
     cost: reportedCost(usage, headers),
   }
-}
-
-function stopOf(finish: unknown, calls: readonly ToolCall[]): ModelReply['stop'] {
-  if (finish === 'refusal' || finish === 'content_filter') return finish === 'refusal' ? finish : 'filter'
-  if (finish === 'length') return 'length'
-  return calls.length ? 'tools' : 'end'
 }
 
 function usageOf(usage: Record<string, unknown>): WireUsage {

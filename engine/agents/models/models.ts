@@ -9,17 +9,16 @@ import {
   type Adapter,
   chosenOf,
   failureOf,
-  IMAGE_TOKENS,
-  imagesIn,
   type Means,
   type Provider,
   type ProviderConfig,
   type WireReply,
   type WireRequest,
   type WireUsage,
-  withoutImages,
 } from './adapter.ts'
 import {
+  IMAGE_TOKENS,
+  imagesIn,
   type ModelChoice,
   ModelFault,
   type ModelMessage,
@@ -29,6 +28,7 @@ import {
   type ToolAnswer,
   type ToolSpec,
   type Usage,
+  withoutImages,
 } from './types.ts'
 import { ceilingOf, costOf, likelyTokens, outputBoundOf, type Price, savedOf } from './usage.ts'
 
@@ -577,7 +577,7 @@ function isUnavailable({ code, status, later }: ModelFault): boolean {
     later !== null ||
     code === 'malformed' ||
     code === 'unreachable' ||
-    (code === 'refused' && WITHOUT.includes(status ?? 0))
+    ((code === 'refused' || code === 'overflow') && WITHOUT.includes(status ?? 0))
   )
 }
 

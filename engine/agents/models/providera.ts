@@ -12,6 +12,7 @@ import {
   CLIENT_MS,
   CutReply,
   guardedFetch,
+  isLength,
   isStream,
   jsonOf,
   MAX_CALLS,
@@ -20,13 +21,14 @@ import {
   type Provider,
   ReportedError,
   reportedCost,
+  stopOf,
   textIn,
   type WireReply,
   type WireRequest,
   type WireUsage,
   withCut,
 } from './adapter.ts'
-import type { ModelMessage, ModelReply, ToolCall, ToolImage } from './types.ts'
+import type { ModelMessage, ToolCall, ToolImage } from './types.ts'
 
 type Params = Anthropic.MessageCreateParamsStreaming
 type Block = Record<string, unknown> & { type: string }
@@ -292,15 +294,6 @@ function assemble(
     cost: reportedCost(parts.usage, headers),
   }
 }
-
-function stopOf(reason: unknown, calls: readonly ToolCall[]): ModelReply['stop'] {
-  if (reason === 'refusal') return 'refusal'
-  if (isLength(reason)) return 'length'
-  return calls.length ? 'tools' : 'end'
-}
-
-const isLength = (reason: unknown): boolean =>
-  reason === 'max_tokens' || reason === 'model_context_window_exceeded'
 
 const usageOf = (usage: Record<string, unknown>): WireUsage => ({
   input: usage.input_tokens,

@@ -1,7 +1,7 @@
 /** Images and resources of MCP servers go to the model as their type or as a note (issue 17, part 3.6). */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { contentOf } from '../../../../engine/agents/mcp-client.ts'
-import { IMAGE_BYTES, IMAGE_TOKENS } from '../../../../engine/agents/models/adapter.ts'
+import { IMAGE_BYTES, IMAGE_TOKENS } from '../../../../engine/agents/models/types.ts'
 import { startMcpServer } from '../../../mcp/server.ts'
 import type { ScriptedReply } from '../../../models/scripted-server.ts'
 import { BY } from '../../triggers/trigger-world.ts'

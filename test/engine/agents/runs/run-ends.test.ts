@@ -40,16 +40,26 @@ const wire = (w: RunWorld, on: Record<string, boolean>) =>
 const stepsOf = <K extends keyof StepData>(run: RunDetail, kind: K): StepData[K][] =>
   (run.steps as unknown as Step[]).filter((step) => step.kind === kind).map(({ data }) => data as StepData[K])
 
-it('a model whose context has no room for the longest reply is asked for a shorter one', async () => {
+it.each<[string, (room: number) => { status: number; error: string }]>([
+  [
+    'context',
+    (room) => ({
+      status: 400,
+      error: `This model's maximum context length is 8192 tokens. However, you requested 9216 tokens (5120 in the messages, ${room} in the completion).`,
+    }),
+  ],
+  [
+    'minute',
+    (room) => ({
+      status: 429,
+      error: `Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 8000, Requested ${5_120 + room}. The input or output tokens must be reduced in order to run successfully.`,
+    }),
+  ],
+])('a model whose %s has no room for the longest reply is asked for a shorter one', async (_what, full) => {
   const { agent, models, post, settled, run } = await open({ wire: 'compatible' })
   await agent({ name: 'first-look', trigger: 't', model: 'm1' })
   models.reply('m1', ({ body }) =>
-    (body.max_tokens as number) > 2_000
-      ? {
-          status: 400,
-          error: `This model's maximum context length is 8192 tokens. However, you requested 9216 tokens (5120 in the messages, ${body.max_tokens} in the completion).`,
-        }
-      : conclude(),
+    (body.max_tokens as number) > 2_000 ? full(body.max_tokens as number) : conclude(),
   )
   await post(error)
   const [done] = await settled()
