@@ -1,6 +1,7 @@
 /** One event of a timeline; opened, it shows its payload as stored, and what triggers made of it. */
 import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useId } from 'react'
 import { Link } from 'react-router'
 import { type ApiEvent, api } from '../../client.ts'
 import { levelOf } from '../../lib/explore-state.ts'
@@ -25,6 +26,7 @@ interface Props {
 
 export function EventRow({ event, now, open, active, isNew = false, mark, onToggle, onLabel }: Props) {
   const labels = Object.entries(event.labels)
+  const button = useId()
   return (
     <div className="timeline-event">
       <div
@@ -36,6 +38,7 @@ export function EventRow({ event, now, open, active, isNew = false, mark, onTogg
       >
         {/* The button's area is the whole row (see timeline.css); what it says and the label buttons lie above it. */}
         <button
+          id={button}
           type="button"
           className="row-open mono"
           data-event={event.id}
@@ -53,16 +56,11 @@ export function EventRow({ event, now, open, active, isNew = false, mark, onTogg
         {/* Plain elements: forty rows are drawn anew as events arrive, and with the kit's components that is a long task. */}
         <div className="ellipsis row-cell">{event.source}</div>
         <div className="ellipsis row-cell row-type">{event.event_type}</div>
-        {/* biome-ignore-start lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the button is for keys; this can be marked, too. */}
-        <div
-          className="ellipsis row-cell row-text"
-          title={event.text}
-          onClick={() => getSelection()!.isCollapsed && onToggle()}
-        >
+        {/* A label of the button: its text can be marked and copied, and a click that marks nothing opens the row. */}
+        <label htmlFor={button} className="ellipsis row-cell row-text" title={event.text}>
           {mark && <span className="row-mark">{mark}</span>}
           {event.text}
-        </div>
-        {/* biome-ignore-end lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: as above. */}
+        </label>
         <div className="row-labels">
           {labels.slice(0, 3).map(([name, value]) =>
             onLabel && typeof value === 'string' ? (

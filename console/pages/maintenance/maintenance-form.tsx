@@ -208,7 +208,7 @@ function Times({ draft, set, mark }: Fields) {
       <TextInput
         type="datetime-local"
         label="Begins"
-        description="Empty: now"
+        description="Default: now"
         value={draft.from === null ? '' : toLocalInput(draft.from).slice(0, 16)}
         onChange={({ currentTarget: { value } }) => set({ from: fromLocalInput(value) })}
         {...mark('from')}

@@ -1,14 +1,16 @@
 /** Maintenance: planned work of which nobody is told; what is planned, what lasts, and what is over. */
-import { Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { repeatWords } from '../../../schemas/repeat-words.ts'
 import type { MaintenanceWindow } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { listed } from '../../lib/middle.ts'
 import { count, moment } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { maintenance, mkeys } from '../../maintenance-client.ts'
+import { Mark } from '../../parts/mark.tsx'
 import { useMay } from '../../parts/may.tsx'
 import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
@@ -29,7 +31,7 @@ const COLUMNS = [
   { name: 'End or extend', isUnnamed: true },
 ]
 
-const TONES = { planned: 'gray', active: 'blue', over: 'gray' } as const
+const TONES = { planned: 'quiet', active: 'busy', over: 'quiet' } as const
 
 export function MaintenanceTab() {
   const may = useMay('respond')
@@ -80,10 +82,8 @@ function Windows({ windows }: { windows: readonly MaintenanceWindow[] }) {
       {windows.map((window) => (
         <Row key={window.id}>
           <Cell>
-            <Group gap="xs">
-              <Badge variant="light" color={TONES[window.state]}>
-                {window.state}
-              </Badge>
+            <Group gap="xs" wrap="nowrap" align="baseline">
+              <Mark tone={TONES[window.state]}>{window.state}</Mark>
               {window.reason}
             </Group>
             {window.repeat && (
@@ -106,11 +106,7 @@ function Windows({ windows }: { windows: readonly MaintenanceWindow[] }) {
             <When at={window.ended_at ?? window.until} only="absolute" />
           </Cell>
           <Cell>{count(window.held)}</Cell>
-          <Cell>
-            <Text inherit truncate maw={180} title={window.by}>
-              {window.by}
-            </Text>
-          </Cell>
+          <Cell isWhole>{listed(window.by)}</Cell>
           <Cell isWhole>{window.state !== 'over' && <Acts window={window} />}</Cell>
         </Row>
       ))}
